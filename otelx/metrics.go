@@ -44,6 +44,7 @@ const maxReasons = 100
 // maxSeries limits the series in memory. The SDK merges all series above 2,000.
 const maxSeries = 4096
 
+// newMetrics returns nil if the provider of the meter is off.
 func newMetrics(meter metric.Meter) *metrics {
 	if _, off := meter.(metricnoop.Meter); off {
 		return nil

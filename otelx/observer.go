@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 var (
@@ -43,7 +44,9 @@ func newObserver(opts []Option) *observer {
 		}
 	}
 	o.tracer = tracerOf(o.tracers)
-	o.metrics = metricsOf(o.meters)
+	if o.meters != nil {
+		o.metrics = newMetrics(o.meters.Meter(scope, metric.WithInstrumentationVersion(scopeVersion)))
+	}
 	o.class = o.errors.Class
 	return o
 }
@@ -63,19 +66,11 @@ func tracerOf(p trace.TracerProvider) trace.Tracer {
 	return tracer
 }
 
-// metricsOf returns nil if the provider is off.
-func metricsOf(p metric.MeterProvider) *metrics {
-	if p == nil {
-		return nil
-	}
-	return newMetrics(p.Meter(scope, metric.WithInstrumentationVersion(scopeVersion)))
-}
-
 // Enabled implements [chain.Observer]. It reports whether any signal is on for
 // a standalone chain.
 func (o *observer) Enabled(ctx context.Context) (on bool) {
 	defer o.contain()
-	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.noLogs && logged(ctx, innerVerbosity)
+	return o.traced(ctx) || o.measured(ctx) || o.logged(ctx, innerVerbosity)
 }
 
 // Doubles implements pass.Doubler.
@@ -94,7 +89,7 @@ func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, p
 	logsStop := b.logs(ctx)
 	if !recording && !logsStop && !b.measured(ctx) {
 		if span != nil {
-			b.endSpan(span)
+			b.finish(span, nil)
 		}
 		return ctx, pass.Nothing
 	}
@@ -131,7 +126,8 @@ func (b *bound) prepare(ctx context.Context, p *running) context.Context {
 	inner := b.logged(ctx, innerVerbosity)
 	p.logs = [...]bool{0: inner, pass.Point: inner, pass.Pass: b.logged(ctx, passVerbosity)}
 	if inner || b.traced(ctx) {
-		return p.receiveNotes()
+		p.open = p.openRoom[:0]
+		return run.WithNotes(p, p.add)
 	}
 	return p
 }
@@ -201,14 +197,18 @@ func (b *bound) Exit(ctx context.Context, _ *chain.Link, exit chain.Exit) {
 		return // Enter was not called
 	}
 	whole := pass.Of(b.link)
-	span := b.spanOf(ctx, p)
+	span, ends := b.spanOf(ctx, p)
 	logs := p.logs[whole] || whole == pass.Pass && p.logsStop
 	if span == nil && !p.measured && !logs {
 		return
 	}
 	e := b.endingOf(p, exit)
-	if span != nil {
-		b.exitSpan(ctx, p, span, &e)
+	switch {
+	case span == nil:
+	case ends:
+		b.finish(span, &e)
+	default:
+		b.event(span, &e)
 	}
 	if p.measured {
 		b.measure(ctx, p, &e)

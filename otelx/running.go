@@ -13,7 +13,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/pass"
-	"github.com/windlass-go/windlass/internal/run"
 )
 
 type observer struct {
@@ -59,18 +58,14 @@ func (o *observer) logs(ctx context.Context) bool {
 	return !o.noLogs && logr.FromContextOrDiscard(ctx).GetSink() != nil
 }
 
-// logged reports whether the logger of ctx shows lines of the verbosity.
-func logged(ctx context.Context, verbosity int) bool {
-	return logr.FromContextOrDiscard(ctx).V(verbosity).Enabled()
-}
-
-// logged is false if log lines are off or the logger panics.
+// logged reports whether the logger of ctx shows lines of the verbosity. It is
+// false if log lines are off or the logger panics.
 func (o *observer) logged(ctx context.Context, verbosity int) (on bool) {
 	if o.noLogs {
 		return false
 	}
 	defer o.contain()
-	return logged(ctx, verbosity)
+	return logr.FromContextOrDiscard(ctx).V(verbosity).Enabled()
 }
 
 // running is the state of an observer in one pass or one call of a standalone
@@ -127,12 +122,6 @@ func (p *running) reconciler() string {
 		return ""
 	}
 	return p.link.Name
-}
-
-// receiveNotes returns the context in which p receives notes.
-func (p *running) receiveNotes() context.Context {
-	p.open = p.openRoom[:0]
-	return run.WithNotes(p, p.add)
 }
 
 // enter records the start of a link that shows notes.

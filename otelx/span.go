@@ -18,11 +18,6 @@ func (b *bound) startSpan(ctx context.Context) (inner context.Context, span trac
 	return b.tracer.Start(ctx, b.spanName, b.spanOptions...)
 }
 
-func (b *bound) endSpan(span trace.Span) {
-	defer b.contain()
-	span.End()
-}
-
 // spanContext is the context of a link with its own span.
 type spanContext struct {
 	context.Context
@@ -71,47 +66,30 @@ func called[T any](b *bound, span trace.Span, event string, f func() T) (result 
 	return f()
 }
 
-// ownSpan returns the context of the link's own span; nil: none. It compares no
-// spans, because the SDK has spans that are not comparable.
-func (b *bound) ownSpan(ctx context.Context, p *running) *spanContext {
-	if s, ok := ctx.(*spanContext); ok && s.p == p && s.link == b.link {
-		return s
-	}
-	return nil
-}
-
 // spanOf returns the span for the end of the link: its own, that of the pass or
-// that of the context; nil: none.
-func (b *bound) spanOf(ctx context.Context, p *running) trace.Span {
+// that of the context; nil: none. ends reports whether the span ends with the
+// link. It compares no spans, because the SDK has spans that are not comparable.
+func (b *bound) spanOf(ctx context.Context, p *running) (span trace.Span, ends bool) {
 	if b.tracer == nil {
-		return nil
+		return nil, false
 	}
-	if s := b.ownSpan(ctx, p); s != nil {
-		return s.span
+	if s, ok := ctx.(*spanContext); ok && s.p == p && s.link == b.link {
+		return s.span, true
 	}
 	switch {
 	case p.link == b.link:
-		return p.span
+		return p.span, true
 	case b.linkSpans || pass.Of(b.link) != 0: // only the link's own span shows it, or it is a point
 	case p.link != nil:
 		if p.recording {
-			return p.span
+			return p.span, false
 		}
 	default:
 		if span := trace.SpanFromContext(ctx); span.IsRecording() {
-			return span
+			return span, false
 		}
 	}
-	return nil
-}
-
-// exitSpan ends the span of the link, or adds an event to another span.
-func (b *bound) exitSpan(ctx context.Context, p *running, span trace.Span, e *ending) {
-	if p.link == b.link || b.ownSpan(ctx, p) != nil {
-		b.finish(span, e)
-	} else {
-		b.event(span, e)
-	}
+	return nil, false
 }
 
 func (b *bound) event(span trace.Span, e *ending) {
@@ -121,7 +99,8 @@ func (b *bound) event(span trace.Span, e *ending) {
 	span.AddEvent(EventLink, trace.WithAttributes(e.appendTo(all)...))
 }
 
-// finish ends a span, even if another method of the span panics.
+// finish ends a span, even if another method of the span panics. e may be nil for
+// a span that does not record.
 func (b *bound) finish(span trace.Span, e *ending) {
 	defer b.contain()
 	defer span.End()
