@@ -129,23 +129,15 @@ func (a observers) enter(ctx context.Context, p *passState, link *chain.Link, gi
 	if len(a) > len(given.few) {
 		given.more = make([]context.Context, len(a)-len(given.few))
 	}
+	whole := pass.Of(link) == pass.Pass
 	for i, o := range a {
-		if p.on[i] && !startedPass(o, link) {
+		if _, started := o.(pass.Starter); p.on[i] && !(whole && started) { // Start has replaced Enter
 			ctx = enter(ctx, p, &p.on[i], o, link)
 		}
 		*given.at(i) = ctx
 		ctx = p.view(ctx)
 	}
 	return ctx
-}
-
-// startedPass reports whether Start of o has replaced its Enter for this link.
-func startedPass(o chain.Observer, link *chain.Link) bool {
-	if pass.Of(link) != pass.Pass {
-		return false
-	}
-	_, starts := o.(pass.Starter)
-	return starts
 }
 
 func enter(ctx context.Context, p *passState, on *bool, o chain.Observer, link *chain.Link) (inner context.Context) {

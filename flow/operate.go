@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/errtree"
 	"github.com/windlass-go/windlass/internal/onion"
 )
 
@@ -55,7 +56,11 @@ func (r *Reconciler[T]) store(ctx context.Context, key string, resource T, u ope
 	return r.notStored(key, err)
 }
 
-func isTokenChanged(err error) bool { return isReadable(err) && errors.Is(err, ErrTokenChanged) }
+// isTokenChanged does not call errors.Is for an error that unwraps to itself.
+func isTokenChanged(err error) bool {
+	_, readable := errtree.Walk(err, func(error, int) bool { return false })
+	return readable && errors.Is(err, ErrTokenChanged)
+}
 
 // notStored returns the error of a pass whose token was not stored, and drops a
 // token in memory that the stored one replaces.

@@ -230,10 +230,13 @@ func (s *sequence[T]) decided(ctx context.Context, point string, res checks.Resu
 	switch {
 	case err != nil:
 		s.failed(point, s.req.DecidedBy(), err)
-		s.stop.o.refs = append(s.stop.o.refs, res.WaitingFor()...) // the pass still waits for its objects
-		s.stop.o.self = res.WaitsForSelf()
-		if s.stop.State() == StateFailed {
-			s.stop.o.setCheckFailed()
+		o := s.stop.o
+		o.refs, o.self = append(o.refs, res.WaitingFor()...), res.WaitsForSelf() // the pass still waits for its objects
+		if o.state == StateFailed {
+			if o.code == "" && o.rule != ReasonPanic {
+				o.reason = ReasonCheckFailed
+			}
+			o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)
 		}
 		return false
 	case res.Proceeds():
@@ -251,13 +254,6 @@ func (s *sequence[T]) decided(ctx context.Context, point string, res checks.Resu
 		return s.released(ctx)
 	}
 	return false
-}
-
-func (o *outcome) setCheckFailed() {
-	if o.code == "" && o.rule != ReasonPanic {
-		o.reason = ReasonCheckFailed
-	}
-	o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)
 }
 
 // setOperationFailed names the failed operation in the message, because the text
@@ -525,13 +521,6 @@ func join(a, b error) error {
 		return a
 	}
 	return errors.Join(a, b)
-}
-
-// isReadable reports whether errors.Is and errors.As may search an error. They
-// would never end in one that unwraps to itself.
-func isReadable(err error) bool {
-	_, readable := errtree.Walk(err, func(error, int) bool { return false })
-	return readable
 }
 
 // isProgrammingError reports whether a mistake in the program caused err.
