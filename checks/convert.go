@@ -9,9 +9,9 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/linktag"
+	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/slot"
-	"github.com/windlass-go/windlass/internal/stack"
 	"github.com/windlass-go/windlass/internal/text"
 )
 
@@ -129,11 +129,7 @@ func retagged[From, To any](name string, tag linktag.Check, convert func(From) (
 // converted returns req with a converted resource, and an error if convert panics
 // or returns nil.
 func converted[From, To any](req *Request[From], convert func(From) (To, error)) (to *Request[To], err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &chain.PanicError{Value: v, Stack: stack.Panic()}
-		}
-	}()
+	defer onion.Catch(&err)
 	resource, err := convert(req.Resource)
 	if err == nil && isNil(resource) {
 		err = errNoConversion

@@ -69,22 +69,22 @@ func aboutOwner(name string, ready bool, opts []Option) OwnerMiddleware {
 // [WithVerdict] returns another result for an objection. A nil objection and an
 // empty name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {
-	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing", "WithVerdict")
-	s.must(objection != nil, "the function is nil")
-	return ownerIs(s, linktag.Check{}, func(_ *OwnerRequest, owner W) string { return objection(owner) })
+	return ownerIs(name, objection == nil, func(_ *OwnerRequest, owner W) string { return objection(owner) }, linktag.Check{}, opts)
 }
 
 // OwnerFits is [OwnerIs] for an objection that compares the resource with its
 // owner, for instance a version newer than the owner's.
 func OwnerFits[T, W any](name string, objection func(resource T, owner W) string, opts ...Option) Middleware[T] {
-	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing", "WithVerdict")
-	s.must(objection != nil, "the function is nil")
-	return ownerIs(s, s.released(linktag.Check{NeedsOwner: true}), func(req *Request[T], owner W) string { return objection(req.Resource, owner) })
+	fits := func(req *Request[T], owner W) string { return objection(req.Resource, owner) }
+	return ownerIs(name, objection == nil, fits, linktag.Check{NeedsOwner: true}, opts)
 }
 
-// ownerIs makes a check of the owner by an objection.
-func ownerIs[R PassRequest, W any](s *settings, tag linktag.Check, objection func(R, W) string) chain.Middleware[R, Result] {
-	return newCheck(s.check, s.followingOwner(tag), func(ctx context.Context, req R) (Result, error) {
+// ownerIs makes a check of the owner by an objection. isNil reports whether the
+// user gave none.
+func ownerIs[R PassRequest, W any](name string, isNil bool, objection func(R, W) string, tag linktag.Check, opts []Option) chain.Middleware[R, Result] {
+	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing", "WithVerdict")
+	s.must(!isNil, "the function is nil")
+	return newCheck(s.check, s.followingOwner(s.released(tag)), func(ctx context.Context, req R) (Result, error) {
 		o := req.base()
 		owner, res, err := ownerAs[W](ctx, s, o)
 		if res.IsZero() && err == nil {

@@ -75,10 +75,8 @@ func (v *Vocabulary) check() error {
 	meanings := [][]string{v.Approved, v.Pending, v.Rejected, v.Disconnected}
 	for i, words := range meanings {
 		for _, word := range words {
-			for _, others := range meanings[i+1:] {
-				if listed(others, word) {
-					return fmt.Errorf("the approval status %q has two meanings: give it one", word)
-				}
+			if listed(slices.Concat(meanings[i+1:]...), word) {
+				return fmt.Errorf("the approval status %q has two meanings: give it one", word)
 			}
 		}
 	}
