@@ -24,7 +24,11 @@ func Errors() classify.Errors { return known }
 func read(f *classify.Failure) bool {
 	response, _ := errors.AsType[*azcore.ResponseError](f.Err)
 	if response == nil {
-		return readClient(f)
+		if !isClient(f.Err) {
+			return false
+		}
+		f.Message, f.Transient = f.Err.Error(), true // it does not concern the polled operation
+		return true
 	}
 	f.Code, f.Status = response.ErrorCode, response.StatusCode
 	var body body
@@ -66,20 +70,8 @@ func isPage(raw *http.Response, b body, code string) bool {
 // this version of the API or in this cloud, or does not show the subscription to the caller.
 var unserved = []string{"InvalidResourceType", "InvalidResourceNamespace", "SubscriptionNotFound"}
 
-// readClient reads an error that the SDK marks as not retriable, for example
-// without credentials or after half a response. It does not concern the polled
-// operation.
-func readClient(f *classify.Failure) bool {
-	if !isClient(f.Err) {
-		return false
-	}
-	f.Message = f.Err.Error()
-	f.Transient = true
-	return true
-}
-
-// isClient reports whether the SDK wraps err because it failed before or after the response: err may be the answer
-// to another request, such as that of a credential for its secret.
+// isClient reports whether the SDK marks err as not retriable, because it failed before or after the response, for
+// example without credentials: err may be the answer to another request, such as that of a credential for its secret.
 func isClient(err error) bool {
 	_, ok := errors.AsType[interface {
 		error

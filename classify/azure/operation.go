@@ -78,7 +78,11 @@ func Advance[R any](
 		if err != nil {
 			return flow.Progress{}, err
 		}
-		return flow.InProgress(next, pollAfter(response)), nil
+		after := pollEvery
+		if response != nil {
+			after = cmp.Or(retryAfter(new(classify.Failure), response.Header), pollEvery)
+		}
+		return flow.InProgress(next, after), nil
 	}
 	result, err := poller.Result(ctx)
 	if err != nil {
@@ -117,14 +121,6 @@ func failed(err error, polled *http.Response) bool {
 		return f.Ended
 	}
 	return f.Code != "" && !isPage(polled, readBody(polled), f.Code)
-}
-
-// pollAfter returns the delay that a response requests, or pollEvery.
-func pollAfter(response *http.Response) time.Duration {
-	if response == nil {
-		return pollEvery
-	}
-	return cmp.Or(retryAfter(new(classify.Failure), response.Header), pollEvery)
 }
 
 // Observe makes an Observation from a GET. err is the error of the GET.
