@@ -308,7 +308,7 @@ func (l *recorder) wants(link *chain.Link) bool {
 
 func named(l *chain.Link) string {
 	if whole := engine.Of(l); whole != 0 {
-		return whole.String() + " " + l.Name
+		return map[engine.Whole]string{engine.Pass: "pass ", engine.Point: "point "}[whole] + l.Name
 	}
 	return l.Point + "/" + l.Name
 }

@@ -37,9 +37,6 @@ type Note struct {
 // decided, or nil if all links proceeded.
 func (n *Note) By() *chain.Link { return n.by }
 
-// Decision returns the decision or the error of the link By.
-func (n *Note) Decision() any { return n.decision }
-
 // enter starts a call of a link. It clears the decision.
 func (n *Note) enter(reached bool) {
 	n.Reached = reached

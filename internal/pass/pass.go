@@ -60,17 +60,6 @@ const (
 	Pass
 )
 
-// String returns "pass", "point", or "" for a link of a chain.
-func (w Whole) String() string {
-	switch w {
-	case Pass:
-		return "pass"
-	case Point:
-		return "point"
-	}
-	return ""
-}
-
 // Of returns Pass or Point for a link that represents one, and 0 for a link of
 // a chain.
 func Of(link *chain.Link) Whole {

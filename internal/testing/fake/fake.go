@@ -26,12 +26,9 @@ var _ rapid.TB = &T{}
 
 // Run calls do in a goroutine, which FailNow may end.
 func (t *T) Run(do func()) *T {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		do()
-	}()
-	<-done
+	var done sync.WaitGroup
+	done.Go(do)
+	done.Wait()
 	return t
 }
 
