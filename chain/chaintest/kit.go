@@ -230,7 +230,7 @@ func (k *kit[Req, Res]) ready(h *handler[Req, Res], p program[Req, Res]) (*call[
 	c := &call[Req, Res]{program: p}
 	c.record = &record{config: k.config, comp: h.comp, req: p.req, err: errors.New("chaintest: the end " + p.does), text: func() string { return k.describe(p) },
 		late: &k.late, call: c, refuses: k.Refuses, texts: k.Copy != nil, decides: rule(k.Decides)}
-	c.view = func() any { return k.viewOf(p.req) }
+	c.view = func() any { return k.View(p.req) }
 	if k.Passes != nil {
 		c.passes = rule(func(req Req) error { return k.Passes(p.req, req) })
 	}
@@ -297,13 +297,6 @@ func stuck(what string, calls ...*record) string {
 	return what
 }
 
-func (k *kit[Req, Res]) viewOf(req Req) any {
-	if k.View != nil {
-		return k.View(req)
-	}
-	return req
-}
-
 // describe prints a program.
 func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
 	end := p.does
@@ -314,7 +307,7 @@ func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
 	if p.with != "" {
 		with = p.with + ", "
 	}
-	return fmt.Sprintf("  chain:   %s\n  request: %s%s\n  context: %s\n  end:     %s\n", k.chain, with, show(k.viewOf(p.req)), p.caller, end)
+	return fmt.Sprintf("  chain:   %s\n  request: %s%s\n  context: %s\n  end:     %s\n", k.chain, with, show(k.View(p.req)), p.caller, end)
 }
 
 // traceText prints a trace, and marks the event at.

@@ -63,6 +63,9 @@ func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], requests *rapid.Gen
 			k.refuse("WithComposer: Compose is nil, or the Composer is for another type of chain")
 		}
 	}
+	if k.View == nil {
+		k.View = func(req Req) any { return req }
+	}
 	if c.Len() == 0 {
 		k.refuse("the chain is empty: there is nothing to test")
 	}

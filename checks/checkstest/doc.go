@@ -34,13 +34,8 @@
 //
 // # Cases
 //
-// Run compares each answer with the Want of its [Case]:
-//
-//	Proceeds()           the check proceeds
-//	Blocks(reason, ...)  it blocks with this reason; options of checks.Block make the comparison stricter
-//	Fails(errs...)       it returns an error that wraps all of these; without errs, any error
-//	Answers(result)      it returns a result with this verdict and reason, such as checks.Skip("")
-//	.Saying(parts...)    its message also contains these parts
+// Run compares each answer with the Want of its [Case], which [Proceeds],
+// [Blocks], [Fails] or [Answers] makes. [Want.Saying] adds parts of the message.
 //
 // # Rules
 //

@@ -138,9 +138,9 @@ func unset(v reflect.Value, n int) (path string) {
 				walk(v.Elem(), at, depth-1)
 			}
 		case reflect.Struct:
-			for i := range v.NumField() {
-				if f := v.Type().Field(i); f.IsExported() && v.CanSet() {
-					part(v.Field(i), at+"."+f.Name, depth-1)
+			for f, field := range v.Fields() {
+				if f.IsExported() && v.CanSet() {
+					part(field, at+"."+f.Name, depth-1)
 				}
 			}
 		case reflect.Slice:

@@ -37,13 +37,8 @@
 // virtual time. An Engine without a World runs several resources that wait for
 // each other, for demonstrations and simulations.
 //
-// These fail the test:
-//
-//   - a call without an answer, an answer without a call, an event that does
-//     not happen
-//   - a run that does not end after 1,000 passes or 30 days
-//
-// Each failure names the call or the answer, and shows the end of the timeline.
-// A panic of a link does not fail the test: the flow turns it into an outcome,
-// which the timeline shows.
+// A call without an answer, an answer without a call, and an event that does not
+// happen fail the test, and so does a run that does not end. The failure shows
+// the end of the timeline. A panic of a link does not fail the test: the flow
+// turns it into an outcome, which the timeline shows.
 package flowtest

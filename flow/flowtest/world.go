@@ -160,11 +160,6 @@ func bound[In, Out any](f func(context.Context, In) (Out, error), ctx context.Co
 	return func() (Out, error) { return f(ctx, in) }
 }
 
-// resolve finds an object that a script has.
-func (w *World[T]) resolve(_ context.Context, ref checks.Ref) (checks.Object, error) {
-	return w.Object(ref).answer("Resolve("+ref.String()+")", nil)
-}
-
 // list lists a set that a script has.
 func (w *World[T]) list(_ context.Context, q checks.Query) ([]checks.Object, error) {
 	objects, err := w.Set(q).answer("List("+q.String()+")", nil)
@@ -184,7 +179,9 @@ func (w *World[T]) begin() *flow.Reconciler[T] {
 	opts := append(slices.Clone(w.Options), flow.WithClock(w.Now),
 		flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(w.Now))))
 	if len(w.objects) > 0 {
-		opts = append(opts, flow.WithResolver(w.resolve))
+		opts = append(opts, flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+			return w.Object(ref).answer("Resolve("+ref.String()+")", nil)
+		}))
 	}
 	if len(w.sets) > 0 {
 		opts = append(opts, flow.WithLister(w.list))
