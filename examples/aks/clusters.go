@@ -16,9 +16,7 @@ import (
 // changes while an operation is under way.
 func clusterExtensions() flow.Extensions[*Cluster] {
 	return flow.Extensions[*Cluster]{
-		PreCheck: chain.New(
-			checks.ProvisioningState(clusterState),
-		),
+		PreCheck: chain.New(checks.ProvisioningState(clusterState)),
 	}
 }
 

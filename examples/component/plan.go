@@ -81,13 +81,11 @@ func tried(ctx context.Context, api client.Client, shop *v1.Shop) error {
 	case err != nil:
 		return err
 	}
-	if now.DeletionTimestamp != nil { // the plan of its deletion
-		*shop = *now
-		return nil
-	}
-	now.Spec, now.Annotations, now.Labels = shop.Spec, shop.Annotations, shop.Labels
-	if err := api.Update(ctx, now, client.DryRunAll); err != nil {
-		return err
+	if now.DeletionTimestamp == nil { // otherwise it is the plan of its deletion
+		now.Spec, now.Annotations, now.Labels = shop.Spec, shop.Annotations, shop.Labels
+		if err := api.Update(ctx, now, client.DryRunAll); err != nil {
+			return err
+		}
 	}
 	*shop = *now
 	return nil

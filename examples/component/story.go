@@ -21,7 +21,6 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/windlass-go/windlass/ctrlx/component"
 	v1 "github.com/windlass-go/windlass/examples/component/api/v1"
 )
 
@@ -84,12 +83,16 @@ func (s *Story) Tell(ctx context.Context) (err error) {
 
 // plan prints the plan for a shop.
 func (s *Story) plan(shop *v1.Shop) {
-	if s.err == nil {
-		var p *component.Plan
-		if p, s.err = planOf(s.ctx, s.api, shop); s.err == nil {
-			s.quote(p.String())
+	s.do(func() error {
+		p, err := planOf(s.ctx, s.api, shop)
+		if err != nil {
+			return err
 		}
-	}
+		for line := range strings.Lines(p.String()) {
+			fmt.Fprintf(s.out, "      %s", line)
+		}
+		return nil
+	})
 }
 
 func (s *Story) isCreated() {
@@ -97,9 +100,7 @@ func (s *Story) isCreated() {
 	s.create(s.corner())
 	s.until(because("Processing", "Deployment"))
 	s.say("cluster", "starts the web servers")
-	if s.err == nil {
-		s.err = runDeployments(s.ctx, s.api, namespace)
-	}
+	s.do(func() error { return runDeployments(s.ctx, s.api, namespace) })
 	s.until(isReady)
 }
 
@@ -186,22 +187,24 @@ func coupon() *unstructured.Unstructured {
 
 // The actions of the story.
 
-func (s *Story) create(obj client.Object) {
+// do does an action, unless there was an error.
+func (s *Story) do(action func() error) {
 	if s.err == nil {
-		s.err = s.api.Create(s.ctx, obj)
+		s.err = action()
 	}
+}
+
+func (s *Story) create(obj client.Object) {
+	s.do(func() error { return s.api.Create(s.ctx, obj) })
 }
 
 func (s *Story) delete(obj client.Object) {
-	if s.err == nil {
-		s.err = s.api.Delete(s.ctx, obj)
-	}
+	s.do(func() error { return s.api.Delete(s.ctx, obj) })
 }
 
 func (s *Story) patch(obj client.Object, patch, manager string) {
-	if s.err == nil {
-		s.err = s.api.Patch(s.ctx, obj, client.RawPatch("application/merge-patch+json", []byte(patch)), client.FieldOwner(manager))
-	}
+	change := client.RawPatch("application/merge-patch+json", []byte(patch))
+	s.do(func() error { return s.api.Patch(s.ctx, obj, change, client.FieldOwner(manager)) })
 }
 
 // grows lets an autoscaler set the replicas.
@@ -223,12 +226,6 @@ func (s *Story) flush() {
 	s.printed += len(writes)
 	for _, what := range writes {
 		fmt.Fprintf(s.out, "  operator    %s\n", what)
-	}
-}
-
-func (s *Story) quote(text string) {
-	for line := range strings.Lines(text) {
-		fmt.Fprintf(s.out, "      %s", line)
 	}
 }
 

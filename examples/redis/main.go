@@ -24,7 +24,7 @@ import (
 var busy = classify.Table{{
 	Name:    "CacheIsBusy",
 	Code:    "Conflict",
-	Message: classify.Contains("try again later"), // compared without case
+	Message: classify.Contains("try again later"),
 	Retry:   classify.Fast,
 }}
 

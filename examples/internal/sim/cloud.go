@@ -25,9 +25,9 @@ type Cloud struct {
 	Takes map[string]time.Duration
 	// Rules refuse requests, in order.
 	Rules []func(Request) error
-	// Created adds the properties that the service itself sets. Nil: none.
+	// Created adds the properties that the service itself sets, by default none.
 	Created func(checks.Ref, Properties)
-	// NotFound returns the error of a missing resource. Nil: a Refusal.
+	// NotFound returns the error of a missing resource, by default a Refusal.
 	NotFound func(checks.Ref) error
 	// Code returns the code of an error that is no Refusal, for the counts.
 	Code func(error) string
@@ -55,7 +55,10 @@ type stored struct {
 
 // NewCloud returns an empty cloud with the clock of an engine.
 func NewCloud(e *Engine) *Cloud {
-	return &Cloud{Takes: map[string]time.Duration{}, engine: e, resources: map[checks.Ref]*stored{}}
+	return &Cloud{
+		Takes: map[string]time.Duration{}, engine: e, resources: map[checks.Ref]*stored{}, Created: func(checks.Ref, Properties) {},
+		NotFound: func(checks.Ref) error { return &Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound"} },
+	}
 }
 
 // Change changes a resource as a person would do it, at once. change may also
@@ -115,11 +118,7 @@ func (c *Cloud) get(ref checks.Ref) (Properties, error) {
 	}
 	there := c.resources[ref]
 	if there == nil {
-		missing := error(&Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound"})
-		if c.NotFound != nil {
-			missing = c.NotFound(ref)
-		}
-		_ = c.refuse(r, missing) // it is counted
+		_ = c.refuse(r, c.NotFound(ref)) // it is counted
 		return nil, nil
 	}
 	return c.show(there), nil
@@ -134,9 +133,7 @@ func (c *Cloud) put(ref checks.Ref, desired Properties) (*stored, error) {
 	if there == nil {
 		there = &stored{ref: ref, properties: Properties{}, state: "Creating"}
 		c.resources[ref] = there
-		if c.Created != nil {
-			c.Created(ref, there.properties)
-		}
+		c.Created(ref, there.properties)
 	} else {
 		there.state = "Updating"
 	}

@@ -147,28 +147,22 @@ func (e *Engine) Explain(ref checks.Ref) (x flow.Explanation, ok bool) {
 // Why returns the document that says which resources wait, for what, and the root
 // causes.
 func (e *Engine) Why() why.Document {
-	var all []why.Object
-	known := map[checks.Ref]bool{}
+	var awaited, all []why.Object
 	for _, p := range e.Last() {
-		if x, ok := e.Explain(p.Resource); ok {
-			all = append(all, why.Of(p.Resource, x))
-			known[p.Resource] = true
+		x, ok := e.Explain(p.Resource)
+		if !ok {
+			continue
 		}
-	}
-	for _, o := range slices.Clone(all) {
-		for _, ref := range o.WaitingFor {
-			if known[ref] {
-				continue
-			}
-			known[ref] = true
+		all = append(all, why.Of(p.Resource, x))
+		for _, ref := range x.WaitingFor {
 			state := why.Missing
 			if e.objects[ref] != nil {
 				state = why.Ready
 			}
-			all = append(all, why.Object{Ref: ref, State: state})
+			awaited = append(awaited, why.Object{Ref: ref, State: state})
 		}
 	}
-	return why.New(all).Document(e.Now(), e.flows...)
+	return why.New(append(awaited, all...)).Document(e.Now(), e.flows...) // of two objects with one ref, the last one counts
 }
 
 // WithoutChecks returns e without its checks, for a run to compare with.

@@ -85,7 +85,7 @@ func (t *Timeline) Until(ctx context.Context, object, what string, done func(See
 
 // String describes the state for the timeline.
 func (s Seen) String() string {
-	what := ""
+	what := "not ready: " + s.Reason
 	switch {
 	case s == Seen{}:
 		return "not there"
@@ -93,10 +93,8 @@ func (s Seen) String() string {
 		what = "new"
 	case s.Ready == metav1.ConditionTrue:
 		what = "ready"
-	case s.Message == "":
-		what = "not ready: " + s.Reason
-	default:
-		what = "not ready: " + s.Reason + ": " + s.Message
+	case s.Message != "":
+		what += ": " + s.Message
 	}
 	if s.State != "" {
 		what += fmt.Sprintf(" [%s]", s.State)

@@ -3,12 +3,12 @@ package controller
 import (
 	"errors"
 	"fmt"
-	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 	"net/http"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 	"github.com/windlass-go/windlass/flow"
 )
 

@@ -199,32 +199,27 @@ func (c *Cloud) Delete(id, correlation string) (token string, err error) {
 // cloud does not know the operation.
 func (c *Cloud) Poll(token string) (s Status, err error) {
 	err = c.Do("POLL "+token, func() error {
-		s, err = c.poll(token)
-		return err
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.settle()
+		op := c.operations[token]
+		switch {
+		case c.away > 0:
+			c.away--
+			return c.refuse("POLL", token, "", http.StatusServiceUnavailable, "ServiceUnavailable", "Try again later.")
+		case op == nil:
+			return c.refuse("POLL", token, "", http.StatusNotFound, "OperationNotFound", "There is no such operation.")
+		case c.now().Before(op.until):
+			s.Again = AskAgainIn
+		case op.fails != nil:
+			s.Failed = op.fails
+		default:
+			s.Done = true
+		}
+		c.note(Call{Verb: "POLL", ID: op.id})
+		return nil
 	})
 	return s, err
-}
-
-func (c *Cloud) poll(token string) (Status, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.settle()
-	op := c.operations[token]
-	switch {
-	case c.away > 0:
-		c.away--
-		return Status{}, c.refuse("POLL", token, "", http.StatusServiceUnavailable, "ServiceUnavailable", "Try again later.")
-	case op == nil:
-		return Status{}, c.refuse("POLL", token, "", http.StatusNotFound, "OperationNotFound", "There is no such operation.")
-	}
-	c.note(Call{Verb: "POLL", ID: op.id})
-	switch {
-	case c.now().Before(op.until):
-		return Status{Again: AskAgainIn}, nil
-	case op.fails != nil:
-		return Status{Failed: op.fails}, nil
-	}
-	return Status{Done: true}, nil
 }
 
 // Requests returns the requests so far.
