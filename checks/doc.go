@@ -35,6 +35,9 @@
 //
 // [OwnerFrom] finds the owner by a query, if no field names it.
 //
+// A [Slot] carries a value from a check to later checks and to Apply, within one
+// pass.
+//
 // The request separates two kinds of checks. An owner check is an
 // [OwnerMiddleware]. It receives an [OwnerRequest], which holds the owner and
 // nothing of the resource, so it can run before the first call to the cloud. A
@@ -97,24 +100,9 @@
 //
 // # States of the resource
 //
-// [ProvisioningState] says how a check decides by a state of the resource, and
-// after Apply about Ready ([OwnerRequest.Applied]). [Presence] says whether the
-// resource is in the cloud.
-//
 // The words for states and approvals are Azure's unless a check is given a
 // [Vocabulary].
 //
 // A selector of a state or a field may dereference nil: the field is then not
 // reported. docs/checks/nil-pointers.md lists the functions that must not.
-//
-// # Handing over what a check found
-//
-// A [Slot] carries a value from a check to later checks and to Apply, within one
-// pass. Apply then needs no second lookup, and acts on the object that the check
-// approved.
-//
-// # Running a chain
-//
-// [Compose] runs a chain and fails closed. Links made by Check and Gate refuse a
-// request that no Compose opened ([ErrNotComposed]).
 package checks

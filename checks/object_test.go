@@ -53,27 +53,6 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-func TestObjectFound(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		value  any
-		want   bool
-	}{
-		"Nil":      {"without a Value it was not found", nil, false},
-		"TypedNil": {"a nil pointer was not found", (*Cluster)(nil), false},
-		"Pointer":  {"a pointer is the usual Value", &Cluster{}, true},
-		"Map":      {"a nil map is a Value", map[string]string(nil), true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			o := checks.Object{Ref: prod, Value: tc.value}
-			if got := o.Found(); got != tc.want {
-				t.Errorf("%s: Found() = %t, want %t", tc.reason, got, tc.want)
-			}
-		})
-	}
-}
-
 func TestRefByIDOnly(t *testing.T) {
 	cases := map[string]struct {
 		reason string

@@ -101,16 +101,10 @@ func ownerIs[R PassRequest, W any](name string, isNil bool, objection func(R, W)
 //
 //	checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState })
 //
-// The check blocks in these cases:
-//
-//   - The state does not allow the work.
-//   - The state is not reported, or selector dereferences nil
-//     ([WithUnknownAllowed]).
-//   - There is no owner, or it is not found.
-//   - Only the cloud ID of the owner is known ([WithUnknownAllowed]).
-//   - The owner is not a W.
-//
-// A block is retried as for [OwnerIs]. A nil selector panics.
+// The check blocks if the state does not allow the work, and if the state is not
+// reported or selector dereferences nil ([WithUnknownAllowed]). It also blocks
+// for an owner for which [OwnerIs] blocks, and is retried in the same way. A nil
+// selector panics.
 func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ...Option) OwnerMiddleware {
 	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "Vocabulary", "WithUnknownAllowed", "WithFollowing")
 	s.must(selector != nil, "the selector is nil")

@@ -45,9 +45,7 @@
 // them. A row that an earlier row contradicts is a set-up error.
 //
 // If no link decides, the table of the service decides, and then general rules
-// ([Compose]). To see all of them, print the tables in this order:
-//
-//	fmt.Print(append(redis, azure.Codes()...))
+// ([Compose]). [Table.String] prints them.
 //
 // For a decision that no row can express, write a link, which is a plain
 // function. It decides with [Failure.As]. Or it calls next and adjusts the

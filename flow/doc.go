@@ -104,10 +104,8 @@
 // Done it continues with PostCheck, or with OwnerCheck if the operation was for
 // an older spec. A resource has at most one operation under way.
 //
-// After an error while polling, the flow keeps the token and polls again, unless
-// the error shows that the operation has ended ([Failed], [WithErrors]).
-//
-// docs/flow/operations-under-way.md says where tokens are stored.
+// [Failed] says which errors end an operation, and
+// docs/flow/operations-under-way.md where tokens are stored.
 //
 // # Mistakes that end a pass
 //
@@ -128,15 +126,9 @@
 //
 // # Listings, explanations, registries and tests
 //
-// [Reconciler.String] and [Reconciler.Mermaid] show the flow.
-// [WithExplanations] and [Reconciler.Explain] show the last pass of each
-// resource: the verdict of every link, the awaited objects, how long the
-// resource has been in this state, and the time of the next pass.
-// [WithObserver] reports every pass, point and link to a chain.Observer, such
-// as the telemetry of package otelx.
-//
-// [Registry] holds the extensions of many kinds (docs/howto/many-kinds.md).
-//
-// Package flowtest runs a whole flow against a scripted world in virtual time,
-// and compares the timeline.
+// [Reconciler.String] and [Reconciler.Mermaid] show the flow, and
+// [Reconciler.Explain] the last pass of a resource. [WithObserver] reports every
+// pass, point and link, as to package otelx. [Registry] holds the extensions of
+// many kinds (docs/howto/many-kinds.md). Package flowtest tests a whole flow in
+// virtual time.
 package flow
