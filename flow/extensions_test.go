@@ -103,17 +103,6 @@ func TestConvertChangesNothing(t *testing.T) {
 	})
 }
 
-// A converted chain has the links of the old one, and so has Classify.
-func TestConvertKeepsNames(t *testing.T) {
-	old := each("Old")
-	old.Pass, old.Get, old.Apply, old.Delete = ext{}.Pass, ext{}.Get, ext{}.Apply, ext{}.Delete
-	converted := flow.Convert(old, (*pool2).older)
-	now := printed(ext{OwnerCheck: converted.OwnerCheck, Classify: converted.Classify})
-	now["EntryCheck"], now["GetCheck"], now["PreCheck"] = converted.EntryCheck.String(), converted.GetCheck.String(), converted.PreCheck.String()
-	now["PostCheck"], now["DeleteCheck"] = converted.PostCheck.String(), converted.DeleteCheck.String()
-	mustEqual(t, "all names stay", printed(old), now)
-}
-
 func TestConvertPanics(t *testing.T) {
 	c := &cloud{}
 	why := " (noteX) act on the resource and cannot be converted: leave them out, and write them for the new type"
