@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -170,22 +169,6 @@ func TestComposeOfNoFailure(t *testing.T) {
 		if c.rule == "NoFailure" && !strings.Contains(fmt.Sprint(got.Fault()), "the *Failure is nil") {
 			t.Errorf("%s: %s: got fault %v", name, c.reason, got.Fault())
 		}
-	}
-}
-
-func TestComposeLetsGoexitPass(t *testing.T) {
-	handle := Compose(chain.New(func(Handler) Handler {
-		return func(context.Context, *Failure) (Classification, error) { runtime.Goexit(); panic("not reached") }
-	}))
-	returned, done := false, make(chan struct{})
-	go func() {
-		defer close(done)
-		handle(context.Background(), new(Failure))
-		returned = true
-	}()
-	<-done
-	if returned {
-		t.Error("runtime.Goexit must end the goroutine")
 	}
 }
 

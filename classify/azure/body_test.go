@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -309,31 +307,3 @@ func wrapped(how byte, r classify.Retry, err error) (classify.Retry, error) {
 func listed(code string, r classify.Retry) bool {
 	return slices.ContainsFunc(Codes(), func(rule classify.Rule) bool { return rule.Code == code && rule.Retry == r })
 }
-
-// The corpus is in testdata/fuzz. The test computes the delay in another way.
-func FuzzRetryAfter(f *testing.F) {
-	f.Fuzz(func(t *testing.T, seconds, ms, azureMs, date string) {
-		h := http.Header{"Retry-After": {seconds}, "Retry-After-Ms": {ms}, "X-Ms-Retry-After-Ms": {azureMs}, "Date": {date}}
-		response := respErr("Conflict", 409, "")
-		response.RawResponse.Header = h
-		got := newFailure(response).After
-		if got != 0 && got < time.Second || got > time.Hour {
-			t.Errorf("%q: got %s, which is neither 0 nor from a second to an hour", h, got)
-		}
-		want := classify.NewFailure(errors.New("x"), "", noon).RetryAfter(http.Header{"Retry-After": {seconds}, "Date": {date}})
-		for _, s := range []string{azureMs, ms} { // the later header wins
-			if s = strings.TrimSpace(s); !onlyDigits.MatchString(s) || strings.Trim(s, "0") == "" {
-				continue
-			}
-			want = time.Hour
-			if n, _ := new(big.Int).SetString(s, 10); n.Cmp(big.NewInt(time.Hour.Milliseconds())) < 0 {
-				want = max(time.Duration(n.Int64())*time.Millisecond, time.Second)
-			}
-		}
-		if got != want {
-			t.Errorf("%q: got %s, want %s", h, got, want)
-		}
-	})
-}
-
-var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
