@@ -54,57 +54,37 @@ func TestSpanAndLog(t *testing.T) {
 	}
 }
 
-// The span of a panic has the type of the value, and the text if an option
-// shows it.
-func TestPanicsOfLinks(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		opts   []otelx.Option
-		want   attrs
-	}{
-		"NoText": {"without the option, there is no text", nil, attrs{"exception.type": "*errors.errorString"}},
-		"Text":   {"the option adds the text", []otelx.Option{otelx.WithErrorText(100)}, attrs{"exception.type": "*errors.errorString", "exception.message": "the password is hunter2"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			rec := &recording{}
-			func() {
-				defer func() { _ = recover() }()
-				_, _ = otelx.Span("span", around, append(tc.opts, otelx.WithTracerProvider(&rec.Recorder))...)(func(context.Context, bool) (int, error) { panic(errSecret) })(t.Context(), true)
-			}()
-			mustEqual(t, tc.reason, tc.want, rec.Spans[0].Events[0].Attributes)
-		})
-	}
-	rec := &recording{Recorder: otelfake.Recorder{Drop: func(string) bool { return true }}}
-	_, _ = otelx.Span("span", around, otelx.WithTracerProvider(&rec.Recorder))(func(context.Context, bool) (int, error) { return 1, nil })(t.Context(), true)
-	mustEqual(t, "a dropped span ends, and gets no attributes or events", []*span{{Name: "span", Ended: 1, Attributes: attrs{"windlass.link": "span"}}}, rec.Spans)
-}
-
 // texts counts the calls of its method String.
 type texts struct{ n *int }
 
 func (x texts) String() string { *x.n++; return "text" }
 
-// Without WithErrorText, no text is made of the value of a panic.
-func TestTextOnRequest(t *testing.T) {
-	for name, tc := range map[string]struct {
+// The span of a panic has the type of the value, and the text if an option
+// shows it. Otherwise no text is made.
+func TestPanicsOfLinks(t *testing.T) {
+	cases := map[string]struct {
 		reason string
 		opts   []otelx.Option
-		want   int
+		want   attrs
+		made   int // how often the text is made
 	}{
-		"Off": {"the text is not made", nil, 0},
-		"On":  {"the text is made once", []otelx.Option{otelx.WithErrorText(9)}, 1},
-	} {
+		"NoText": {"without the option, there is no text", nil, attrs{"exception.type": "otelx_test.texts"}, 0},
+		"Text":   {"the option adds the text", []otelx.Option{otelx.WithErrorText(9)}, attrs{"exception.type": "otelx_test.texts", "exception.message": "text"}, 1},
+	}
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			rec, n := &recording{}, 0
-			h := otelx.Span("span", around, append(tc.opts, otelx.WithTracerProvider(&rec.Recorder))...)(func(context.Context, bool) (int, error) { panic(texts{&n}) })
 			func() {
 				defer func() { _ = recover() }()
-				_, _ = h(t.Context(), true)
+				_, _ = otelx.Span("span", around, append(tc.opts, otelx.WithTracerProvider(&rec.Recorder))...)(func(context.Context, bool) (int, error) { panic(texts{&n}) })(t.Context(), true)
 			}()
-			mustEqual(t, tc.reason, tc.want, n)
+			mustEqual(t, tc.reason, tc.want, rec.Spans[0].Events[0].Attributes)
+			mustEqual(t, tc.reason, tc.made, n)
 		})
 	}
+	rec := &recording{Recorder: otelfake.Recorder{Drop: func(string) bool { return true }}}
+	_, _ = otelx.Span("span", around, otelx.WithTracerProvider(&rec.Recorder))(func(context.Context, bool) (int, error) { return 1, nil })(t.Context(), true)
+	mustEqual(t, "a dropped span ends, and gets no attributes or events", []*span{{Name: "span", Ended: 1, Attributes: attrs{"windlass.link": "span"}}}, rec.Spans)
 }
 
 // Span and Log keep the tag of the link, so that flow.New refuses a check of
