@@ -99,10 +99,8 @@
 //
 // Apply and Delete return [Done] or [Finished] if the operation has ended, or
 // [InProgress] with a token if it is under way in the cloud. Each later pass
-// calls the operation once with that token, to poll it, until it returns Done.
-// A pass that polls runs only EntryCheck, the owner and the operation. After
-// Done it continues with PostCheck, or with OwnerCheck if the operation was for
-// an older spec. A resource has at most one operation under way.
+// polls it ([Reconciler.Reconcile]). A resource has at most one operation under
+// way.
 //
 // [Failed] says which errors end an operation, and
 // docs/flow/operations-under-way.md where tokens are stored.

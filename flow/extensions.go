@@ -155,8 +155,7 @@ func (e Extensions[T]) named() Extensions[T] {
 //   - links on Pass, Get, Apply and Delete, and gates ([checks.Gate]), because
 //     their changes to the converted resource would be lost; write them for the
 //     new type;
-//   - checks of the resource with observers, which would be lost
-//     as well.
+//   - checks of the resource with observers, which would be lost as well.
 func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) Extensions[From] {
 	if convert == nil {
 		panic("flow: Convert: the function is nil")

@@ -27,10 +27,8 @@ type Operations[T any] struct {
 
 	// Apply makes the cloud match the spec. If Request.Token is empty, it
 	// starts an operation. If not, it polls the operation under way, once. Each
-	// pass calls it again until it returns [Done].
-	//
-	// After an error while polling, the flow polls again under the back-off,
-	// unless the error shows that the operation has ended ([Failed], [WithErrors]).
+	// pass calls it again until it returns [Done], under the back-off also after
+	// an error that does not show that the operation has ended ([Failed]).
 	Apply func(ctx context.Context, req *Request[T]) (Progress, error)
 
 	// Get reads the resource from the cloud, reports whether the cloud matches

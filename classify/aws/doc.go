@@ -9,8 +9,6 @@
 // reads the HTTP status and the delay of a [smithyhttp.ResponseError]
 // (X-Amz-Retry-After, Retry-After).
 //
-// [Codes] is its table. Print it to see every row.
-//
 // # Not found
 //
 // A code that ends in NotFound, NotFoundException or NotFoundFault, or starts

@@ -22,8 +22,6 @@
 // or an operation is missing, or that the request is wrong. Messages show a
 // page that is not JSON. Rules do not match its text.
 //
-// [Codes] is its table. Print it to see every row.
-//
 // # Operations
 //
 // [Advance] sends one request of a poller of the SDK and returns a

@@ -23,8 +23,6 @@
 // A 404 with a code means that the object does not exist. A 404 without a code
 // is the page of a proxy.
 //
-// [Codes] is its table. Print it to see every row.
-//
 // # Operations under way
 //
 // No error of Google Cloud ends a polled operation. The operation object itself

@@ -17,8 +17,6 @@
 //
 // NotFound means that the object does not exist.
 //
-// [Codes] is its table. Print it to see every row.
-//
 // # Operations under way
 //
 // No gRPC error ends a polled operation, because a failed poll and a failed
