@@ -82,7 +82,12 @@ func (b *bound) read(p *running, exit chain.Exit, e *ending) {
 	if w, ok := exit.Result.(interface{ WaitingFor() []checks.Ref }); ok {
 		e.waitingFor = names(w.WaitingFor())
 	}
-	e.message = safe(messageOf(exit.Result), limit)
+	switch r := exit.Result.(type) {
+	case interface{ Message() string }:
+		e.message = safe(r.Message(), limit)
+	case interface{ Why() string }:
+		e.message = safe(r.Why(), limit)
+	}
 }
 
 // each calls text for each text that spans and log lines have, and list for each
@@ -98,16 +103,6 @@ func (e *ending) each(text func(k keys, value string), list func(k keys, values 
 	text(keyMessage, e.message)
 	list(keyWaitingFor, e.waitingFor)
 	list(keyNotes, e.notes)
-}
-
-func messageOf(result any) string {
-	switch r := result.(type) {
-	case interface{ Message() string }:
-		return r.Message()
-	case interface{ Why() string }:
-		return r.Why()
-	}
-	return ""
 }
 
 // names returns the first names, and the number of the others.
