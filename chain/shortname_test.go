@@ -22,6 +22,12 @@ func TestShortName(t *testing.T) {
 		"NamedLikeClosure":   {"a declared function may be named func1", "example.com/aks/audit.func1", "/src/aks/audit/audit.go", "audit.func1"},
 		"MethodLikeClosure":  {"a method may be named gowrap", "example.com/aks/audit.(*Log).gowrap", "/src/aks/audit/audit.go", "audit.(*Log).gowrap"},
 		"MethodLikeTwo":      {"only one generated prefix is removed", "example.com/aks/audit.(*Log).funcgowrap1", "/src/aks/audit/audit.go", "audit.(*Log).funcgowrap1"},
+		"FolderVersion":      {"a major version is not the name", "x.New", "/src/audit/v2/audit.go", "audit.New"},
+		"FolderCache":        {"both versions are removed", "x.New", "/mod/audit/v2@v2.0.1/audit.go", "audit.New"},
+		"FolderBelowCache":   {"a version folder in the module cache is removed with its version", "x.New", "/mod/audit@v1.2.3/v2/audit.go", "audit.New"},
+		"FolderVault":        {"a folder that begins with v may be a name", "x.New", "/src/vault/vault.go", "vault.New"},
+		"FolderV":            {"v alone is a name", "x.New", "/src/v/v.go", "v.New"},
+		"FolderNumber":       {"a number alone is a name", "x.New", "/src/audit/2026/audit.go", "2026.New"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -34,39 +40,9 @@ func TestShortName(t *testing.T) {
 
 func TestFuncName(t *testing.T) {
 	var none func()
-	cases := map[string]struct {
-		reason string
-		fn     any
-	}{
-		"Nil":   {"a nil function has no code", none},
-		"Value": {"a value of another kind has no code", 7},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			name, source := funcName(tc.fn)
-			if name != "unknown" || !strings.HasPrefix(source, "chain/shortname_test.go:") {
-				t.Errorf("%s: funcName returned %q, %q, want \"unknown\" and the line of the call", tc.reason, name, source)
-			}
-		})
-	}
-}
-
-func TestFolder(t *testing.T) {
-	cases := map[string]struct {
-		reason, file, want string
-	}{
-		"Version":       {"a major version is not the name", "/src/audit/v2/audit.go", "audit"},
-		"CacheVersion":  {"both versions are removed", "/mod/audit/v2@v2.0.1/audit.go", "audit"},
-		"NotAVersion":   {"a folder that begins with v may be a name", "/src/vault/vault.go", "vault"},
-		"JustV":         {"v alone is a name", "/src/v/v.go", "v"},
-		"Number":        {"a number alone is a name", "/src/audit/2026/audit.go", "2026"},
-		"VersionBelowV": {"a version folder in the module cache is removed with its version", "/mod/audit@v1.2.3/v2/audit.go", "audit"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := folder(tc.file); got != tc.want {
-				t.Errorf("%s: folder(%q) = %q, want %q", tc.reason, tc.file, got, tc.want)
-			}
-		})
+	for reason, fn := range map[string]any{"a nil function has no code": none, "a value of another kind has no code": 7} {
+		if name, source := funcName(fn); name != "unknown" || !strings.HasPrefix(source, "chain/shortname_test.go:") {
+			t.Errorf("%s: funcName returned %q, %q, want \"unknown\" and the line of the call", reason, name, source)
+		}
 	}
 }

@@ -54,19 +54,9 @@ func TestPresence(t *testing.T) {
 }
 
 func TestRefByIDOnly(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		ref    checks.Ref
-		want   bool
-	}{
-		"ID":    {"only the ID is known", checks.Ref{ID: "/c"}, true},
-		"Zero":  {"the zero Ref has no ID", checks.Ref{}, false},
-		"Named": {"the name is known", checks.Ref{Name: "c", ID: "/c"}, false},
-		"Kind":  {"the kind is known", checks.Ref{Kind: "Cluster", ID: "/c"}, false},
-	}
-	for name, tc := range cases {
-		if got := tc.ref.ByIDOnly(); got != tc.want {
-			t.Errorf("%s: %s: got %t", name, tc.reason, got)
+	for ref, want := range map[checks.Ref]bool{{ID: "/c"}: true, {}: false, {Name: "c", ID: "/c"}: false, {Kind: "Cluster", ID: "/c"}: false} {
+		if got := ref.ByIDOnly(); got != want {
+			t.Errorf("%#v.ByIDOnly() = %t", ref, got)
 		}
 	}
 }
