@@ -67,19 +67,14 @@
 //
 //	links, err = links.InsertBefore("quota", approval)
 //
-// # Observing
-//
-// [Chain.Observe] adds an [Observer], which is notified when a link begins and
-// ends, with its verdict and duration. Package otelx has an observer that makes
-// spans, metrics and log lines.
-//
 // # Which function do I need
 //
 //   - act before the inner links, after they succeed, or on every outcome:
 //     [Before], [After], [Finally]
 //   - apply links to some requests only: [When]
 //   - turn panics into errors, limit time: [Recover], [Deadline]
-//   - replace or remove a link: [Chain.Replace], [Chain.Without]
+//   - see each link begin and end: [Chain.Observe]. Package otelx makes spans,
+//     metrics and log lines.
 //   - convert a chain to other request or result types: [Map]
 //
 // # Errors
