@@ -104,7 +104,7 @@ func (m *managers) lacksAt(
 		return m.lacks(want, applied.WithPrefix(e), all.WithPrefix(e), here)
 	case owned, below:
 		return nil
-	case list != nil && len(list) == 0 && !all.Members.Has(e): // an empty list whose items have keys belongs to nobody
+	case list != nil && len(list) == 0 && !all.Members.Has(e): // no apply owns an empty list whose items have keys
 		return nil
 	}
 	return []fieldpath.Path{here}
