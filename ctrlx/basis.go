@@ -7,7 +7,6 @@ import (
 	"maps"
 	"strconv"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,7 +59,7 @@ func (p *pass) reads() (all []record.Read, ok bool) {
 	selectors := 0 // the record is a condition, whose message has a limit
 	add := func(ref checks.Ref, digest string) {
 		selectors += len(ref.Set)
-		all, ok = append(all, record.ReadOf(ref, digest)), ok && digest != undigested && selectors <= maxSelectors
+		all, ok = append(all, record.Read{Ref: ref, Digest: digest}), ok && digest != undigested && selectors <= maxSelectors
 	}
 	for i := range p.seen {
 		add(p.seen[i].Ref, p.of.digestOfRead(p.seen[i].Object))
@@ -85,7 +84,7 @@ func (r *core) digestOfRead(o checks.Object) string {
 	if obj.GetGeneration() == 0 {
 		return digestOf([]any{obj.GetUID(), obj.GetResourceVersion()})
 	}
-	status := r.digestOfStatus(obj)
+	status := r.statuses(obj)
 	if status == undigested {
 		return undigested
 	}
@@ -124,26 +123,19 @@ func (r *core) digestOfSet(s seenSet) string {
 	return digestOf(all)
 }
 
-// digestOfStatus returns a digest of the status without the conditions. It computes
-// one for each version of an object: an owner may have thousands of followers.
-func (r *core) digestOfStatus(obj client.Object) string {
-	compute := sync.OnceValue(func() string { // outside of the lock of the cache
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-		if err != nil {
-			return undigested
-		}
-		status := content["status"]
-		if fields, ok := status.(map[string]any); ok {
-			fields = maps.Clone(fields)
-			delete(fields, "conditions")
-			status = fields
-		}
-		return digestOf(status)
-	})
-	if known, ok := r.statuses.Get(obj, func() func() string { return compute }); ok {
-		compute = known
+// digestOfStatus returns a digest of the status without the conditions.
+func digestOfStatus(obj client.Object) string {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return undigested
 	}
-	return compute()
+	status := content["status"]
+	if fields, ok := status.(map[string]any); ok {
+		fields = maps.Clone(fields)
+		delete(fields, "conditions")
+		status = fields
+	}
+	return digestOf(status)
 }
 
 // digest returns a digest of the versions of all objects that a basis depends

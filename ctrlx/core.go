@@ -16,7 +16,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
@@ -64,10 +63,10 @@ type core struct {
 
 	interrupter *interrupter // nil: nothing interrupts a pass
 
-	elected  func() <-chan struct{}         // see electedOf
-	stopped  atomic.Bool                    // the manager has stopped
-	statuses byversion.Cache[func() string] // see digestOfStatus
-	dropped  sync.Once                      // see errDropped
+	elected  func() <-chan struct{}     // see electedOf
+	stopped  atomic.Bool                // the manager has stopped
+	statuses func(client.Object) string // digestOfStatus, once for each version: an owner may have thousands of followers
+	dropped  sync.Once                  // see errDropped
 	clients  *identities
 	program  string // identifies the running program; empty: unknown
 

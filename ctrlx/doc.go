@@ -55,16 +55,8 @@
 //
 // # Operations under way
 //
-// A token may hold the address to which a poll sends the operator's credentials. So it is untrusted input. Each stored
-// operation names its object by kind and UID. One that was copied from another object, or restored from a backup, is
-// dropped: an event says so (OperationCopied), and the object starts its own operation. The status is a place where
-// users of an object usually cannot write. If some can, sign the operations with [WithTokenKey]. The link
-// OperationVerified on EntryCheck blocks an object whose stored operation cannot be read or has no valid signature
-// (OperationUnverified). It is neither polled nor started again, because it may be under way in the cloud. A person who
-// finds no operation there removes the record from the status, and the object continues.
-//
-// A pass changes the stored operation only if it is the one that the pass has read. A leader that was paused while
-// another one led drops its own operation, writes nothing, and reads the object again.
+// A token is untrusted input: docs/flow/operations-under-way.md says what is checked before it is polled. Users of an
+// object usually cannot write its status. If some can, sign the operations with [WithTokenKey].
 //
 // # Waiting
 //
@@ -91,10 +83,8 @@
 // When an owner of a thousand resources becomes ready, their passes begin as fast
 // as the controller has workers. [WithWakeLimit] protects the cloud from that.
 //
-// The readiness of an object is its Ready condition, for its present generation.
-// That holds for the objects of Azure Service Operator and of Crossplane, too. An
-// object without that condition is not ready, except a ConfigMap and a Secret.
-// [WithReadiness] sets the readiness of other kinds.
+// The readiness of an object is its Ready condition, also for Azure Service Operator
+// and Crossplane; see [WithReadiness].
 //
 // # Rights of the manager
 //

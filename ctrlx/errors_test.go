@@ -64,25 +64,6 @@ func TestNotFoundOfAnotherObject(t *testing.T) {
 	}
 }
 
-// The readers of the user are asked before the one of New.
-func TestOwnReaderFirst(t *testing.T) {
-	mine := classify.NewErrors("mine", func(f *classify.Failure) bool {
-		f.Code, f.Message = "Mine", f.Err.Error()
-		return apierrors.IsForbidden(f.Err)
-	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
-	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, flow.WithErrors(mine))
-	for err, want := range map[error]string{
-		apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "a", errBroken): "False Mine Stalled",
-		apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "a"):             "False NotFound Reconciling",
-	} {
-		fails(err)(d)
-		d.pass()
-		if got := d.says(); got != want {
-			t.Errorf("%v: %q, want %q", err, got, want)
-		}
-	}
-}
-
 // A Secret that is missing while an operation is polled does not end the operation.
 func TestPollErrorOfAnotherObject(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, flow.WithErrors(ctrlx.Errors()))
@@ -215,12 +196,16 @@ func failing(err error) map[string]flow.Extensions[*App] {
 	}
 }
 
-// Rules of the user decide before the rules of ctrlx.
+// Rules and readers of the user decide before those of ctrlx.
 func TestOwnRulesFirst(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{Classify: chain.New(
+	mine := classify.NewErrors("mine", func(f *classify.Failure) bool {
+		f.Code, f.Message = "Mine", f.Err.Error()
+		return apierrors.IsForbidden(f.Err)
+	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{Classify: chain.New(
 		classify.Table{{Name: "ours", Code: "Busy", Retry: classify.OnChange}, {Name: "text", Message: classify.Contains("broken"), Retry: classify.VerySlow}}.Link(),
-	)}))
+	)}, flow.WithErrors(mine))
+	secrets := schema.GroupResource{Resource: "secrets"}
 	cases := map[string]struct {
 		reason string
 		err    error
@@ -229,6 +214,8 @@ func TestOwnRulesFirst(t *testing.T) {
 		"Code":  {"a code inside of a retriable error", ctrlx.NewRetriableError(&cloudError{code: "Busy"}, nil), "False Busy Stalled"},
 		"Text":  {"a text of one", ctrlx.NewRetriableError(errBroken, nil), "False Text Reconciling"},
 		"Other": {"what no rule of theirs matches", ctrlx.NewRetriableError(io.EOF, nil), "False Retrying Reconciling"},
+		"Read":  {"an error that a reader of theirs knows", apierrors.NewForbidden(secrets, "a", io.EOF), "False Mine Stalled"},
+		"Left":  {"an error that none knows", apierrors.NewNotFound(secrets, "a"), "False NotFound Reconciling"},
 	}
 	for name, tc := range cases {
 		fails(tc.err)(d)
@@ -316,13 +303,5 @@ func TestNames(t *testing.T) {
 		if checks.Block(tc.got, "").Reason() != tc.got {
 			t.Errorf("%s: %q is no valid reason", name, tc.got)
 		}
-	}
-}
-
-// Users write the interval of an object, and each pass may call the cloud.
-func TestShortInterval(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{Requeue: metav1.Duration{Duration: 1}})).with(flow.Extensions[*App]{})
-	if after := d.pass(); after != time.Second {
-		t.Errorf("a Ready object that asks for a pass in each nanosecond has the next one after %s", after)
 	}
 }

@@ -148,22 +148,20 @@ const (
 	// Finalizers of other controllers keep the object.
 	ReasonDeleted = "Deleted"
 	// ReasonOrphaned is the reason of the event about a cloud resource whose object vanished after Apply was called, and that
-	// could not be deleted. The event is about the namespace of the object, and in it, or about an object without a namespace.
-	// Its note names the object. Delete the resource in the cloud.
+	// could not be deleted. The event is about the namespace of the object, if it has one. Its note names the object.
 	ReasonOrphaned = "Orphaned"
 	// ReasonOperationUnderWay is the reason of the condition [ConditionRecord] while an operation is under way.
 	ReasonOperationUnderWay = "UnderWay"
-	// ReasonOperationUnverified: the object has a stored operation that cannot be read, has no valid signature
-	// ([WithTokenKey]), or is stored where users can write. It is neither polled nor started again, because it may be
-	// under way in the cloud.
+	// ReasonOperationUnverified: the stored operation of the object cannot be read, or has no valid signature
+	// ([WithTokenKey]). It is neither polled nor started again, because it may be under way in the cloud.
 	ReasonOperationUnverified = "OperationUnverified"
 	// ReasonOperationCopied is the reason of the event about an object whose status was copied from another object while
 	// an operation was under way there. The operation of the other object is ignored.
 	ReasonOperationCopied = "OperationCopied"
 	// ReasonSettled is the reason of the condition [ConditionRecord] of a Ready object whose success is stored.
 	ReasonSettled = "Settled"
-	// ReasonOverwritten is the reason of the event about an object whose condition Ready, Reconciling or Stalled another
-	// writer changed. Its note names the field manager of the writer. The pass corrected the conditions.
+	// ReasonOverwritten is the reason of the event about an object whose conditions another writer changed, and a pass
+	// corrected. Its note names the field manager of the writer.
 	ReasonOverwritten = "ConditionsOverwritten"
 	// ReasonDependencyCycle: the object waits for itself by way of other objects, or for an object that it keeps
 	// itself ([WithKeeping]). Only a change of a reference ends that.

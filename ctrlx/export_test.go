@@ -186,7 +186,7 @@ type Inputs struct {
 
 // Digests returns the digest of the versions, and the digests of the inputs for another process.
 func (in Inputs) Digests() (version uint64, known bool, read []record.Read, ok bool) {
-	p := &pass{of: &core{}, read: in.Resource, polls: in.Polls, began: in.Began}
+	p := &pass{of: &core{statuses: digestOfStatus}, read: in.Resource, polls: in.Polls, began: in.Began}
 	for _, o := range in.Objects {
 		p.saw(context.Background(), o)
 	}

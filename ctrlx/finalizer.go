@@ -16,7 +16,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
-	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -105,8 +104,7 @@ func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, 
 			!maps.Equal(aheadOf(now), ahead) || r.operationIn(now) != operation {
 			return err
 		}
-		in := status.In{Old: r.kind.Conditions(now), UID: now.GetUID(), Generation: generation, Now: r.now()}
-		obj, next = now, r.leaves(in, now, endedHere)
+		obj, next = now, r.leaves(now, endedHere)
 	}
 }
 
@@ -145,7 +143,7 @@ const endedHere = "this operator has ended its part of the deletion"
 // leaves returns the conditions of an object whose part of the deletion is done. If other
 // controllers keep the object, it would show the last failure of the deletion, or be
 // Ready. part says what this operator has done in the deletion.
-func (r *core) leaves(in status.In, obj client.Object, part string) status.Out {
+func (r *core) leaves(obj client.Object, part string) status.Out {
 	var others []string
 	for _, f := range obj.GetFinalizers() {
 		if !r.finalizes || f != r.opt.finalizer {
@@ -153,10 +151,8 @@ func (r *core) leaves(in status.In, obj client.Object, part string) status.Out {
 		}
 	}
 	if len(others) == 0 {
-		return status.Out{Conditions: in.Old}
+		return status.Out{Conditions: r.kind.Conditions(obj)}
 	}
 	why := part + "; the object stays until other controllers remove their finalizers: " + strings.Join(others, ", ")
-	in.Outcome, in.Stored = status.Block(ReasonDeleted, why, classify.Slow), record.In(in.Old)
-	in.Cycle, in.Suspended, in.Root, in.RootUnknown = nil, false, nil, false
-	return status.Render(in)
+	return status.Render(r.in(obj, status.Block(ReasonDeleted, why, classify.Slow)))
 }

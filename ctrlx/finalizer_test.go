@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -297,7 +296,7 @@ func TestDeletedWhenStatusIsRefused(t *testing.T) {
 // pass would wait for a reference that is gone. If the deletion may have to begin again,
 // another pass follows at once, and the finalizer stays until then.
 func TestConflictAfterDelete(t *testing.T) {
-	const blocked = "False ReferenceNotFound Reconciling"
+	const blocked = "False ClusterGone Reconciling"
 	writes := func(change func(*App)) func(*harness) {
 		return func(d *harness) { a := d.read(); change(a); d.update(a) }
 	}
@@ -316,14 +315,13 @@ func TestConflictAfterDelete(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}), aCluster())
-			d.remove = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+			d, needed := newHarness(t, anApp(AppSpec{})), checks.Proceed()
+			d.remove = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 				tc.change(d)
-				return flow.Done(), client.IgnoreNotFound(d.api.Delete(ctx, aCluster()))
+				needed = checks.Block("ClusterGone", "the cluster waited for this deletion only")
+				return flow.Done(), nil
 			}
-			d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref {
-				return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}}
-			}))}))
+			d.use(d.reconciler(checking(flow.PointEntryCheck, answers(&needed))))
 			d.pass()
 			deleted(d)
 			if after := d.pass(); (after != 0) != tc.again || tc.again && !slices.Contains(d.read().Finalizers, ctrlx.Finalizer) {

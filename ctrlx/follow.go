@@ -151,7 +151,7 @@ func (r *core) follow(p *pass, out flow.Outcome) {
 // the object would need another pass.
 func (p *pass) readBefore(ctx context.Context, last record.Success) {
 	for _, s := range last.Read {
-		_, _ = p.readAgain(ctx, s.Ref()) // the checks report the error
+		_, _ = p.readAgain(ctx, s.Ref) // the checks report the error
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -33,7 +32,9 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return result, r.notSetUp()
 	}
 	name, now := req.NamespacedName, r.now()
-	known := r.wakes(name) // wake: each event from now on causes another pass
+	r.waker.Begin(name) // wake: each event from now on causes another pass
+	r.pokeBegins(name)
+	known := r.memory.Begin(name)
 	within, endOfPass := r.interrupter.begin(ctx, name)
 	defer endOfPass()
 	var p *pass
@@ -104,14 +105,6 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	return reconcile.Result{RequeueAfter: delay}, nil
 }
 
-// wakes notes that a pass begins, before it reads anything: each event from now on causes
-// another pass. It returns what is known of the object.
-func (r *core) wakes(name types.NamespacedName) memory.Entry {
-	r.waker.Begin(name)
-	r.pokeBegins(name)
-	return r.memory.Begin(name)
-}
-
 func (r *core) notSetUp() error {
 	return fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
 }
@@ -163,12 +156,12 @@ func (p *pass) cut(out flow.Outcome) (result reconcile.Result, err error, cut bo
 
 // render returns the conditions of an object after a pass.
 func (r *core) render(p *pass, obj client.Object, out flow.Outcome, now time.Time) status.Out {
+	if out.State() == flow.StateGone {
+		return r.leaves(obj, endedHere)
+	}
 	in := status.In{
 		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: now,
 		Cycle: p.Cycle, Suspended: r.isSuspended(obj), Root: p.Root, RootUnknown: p.RootUnknown, Stored: p.record,
-	}
-	if out.State() == flow.StateGone {
-		return r.leaves(in, obj, endedHere)
 	}
 	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && r.same(p, p.verdict(out)) {
 		in.Self, in.Loop = p.engine.Waiter, loop
@@ -259,8 +252,7 @@ func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
 	if _, err := r.recordOf(obj); (record.In(all) == nil || err != nil) && r.memory.Get(client.ObjectKeyFromObject(obj)).Verdict == (memory.Verdict{}) {
 		return nil
 	}
-	in := status.In{Old: all, UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now()}
-	err := apierr.IgnoreGone(r.show(ctx, r.kind.Copy(obj), obj, r.leaves(in, obj, "the finalizer "+r.opt.finalizer+" is missing, so this operator deletes nothing in the cloud: delete there what is left")))
+	err := apierr.IgnoreGone(r.show(ctx, r.kind.Copy(obj), obj, r.leaves(obj, "the finalizer "+r.opt.finalizer+" is missing, so this operator deletes nothing in the cloud: delete there what is left")))
 	if refusedForGood(err) {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
+	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/settings"
@@ -33,7 +34,7 @@ import (
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	maker := "New: " + name
 	r := &Reconciler[T]{ops: ops, ext: ext}
-	r.name, r.memory.Name = name, name
+	r.name, r.memory.Name, r.statuses = name, name, byversion.Once(digestOfStatus, byversion.DefaultSize)
 	r.opt = options{
 		finalizer: Finalizer, sync: 3 * time.Second, poll: engine.DefaultInterval, rand: rand.Float64,
 		program: executable,

@@ -164,14 +164,14 @@ func (p *pass) changed(ctx context.Context, was []record.Read) (why string, err 
 		return "the pass read too many objects, or one that cannot be compared", nil
 	}
 	for _, s := range now {
-		if record.DigestIn(was, s.Ref()) == "" {
-			return s.Ref().String() + " was not read before the last success", nil
+		if record.DigestIn(was, s.Ref) == "" {
+			return s.Ref.String() + " was not read before the last success", nil
 		}
 	}
 	for _, s := range was {
-		is := record.DigestIn(now, s.Ref())
+		is := record.DigestIn(now, s.Ref)
 		if is == "" {
-			switch is, err = p.readAgain(ctx, s.Ref()); {
+			switch is, err = p.readAgain(ctx, s.Ref); {
 			case engine.NotWatchedYet(err):
 				return "", err
 			case err != nil:
@@ -179,7 +179,7 @@ func (p *pass) changed(ctx context.Context, was []record.Read) (why string, err 
 			}
 		}
 		if is != s.Digest || is == undigested {
-			return s.Ref().String() + " changed", nil
+			return s.Ref.String() + " changed", nil
 		}
 	}
 	return "", nil

@@ -298,7 +298,7 @@ func TestSettled(t *testing.T) {
 		}, want: applied},
 		"Unreadable": {reason: "the kind of an input is not served any more", change: func(d *harness) {
 			d.recorded(func(r *record.Record) {
-				r.Success.Read = append(r.Success.Read, record.ReadOf(checks.Ref{Group: "gone.example.com", Kind: "Plan", Name: "p"}, "x"))
+				r.Success.Read = append(r.Success.Read, record.Read{Ref: checks.Ref{Group: "gone.example.com", Kind: "Plan", Name: "p"}, Digest: "x"})
 			})
 		}, want: applied},
 
@@ -733,7 +733,7 @@ func TestDigests(t *testing.T) {
 			in.Resource = at("self", "1").Value.(client.Object)
 		}
 		version, known, read, ok := in.Digests()
-		return fmt.Sprint(version, known), fmt.Sprint(read, ok)
+		return fmt.Sprint(version, known), fmt.Sprintf("%#v %t", read, ok)
 	}
 	different := map[string]ctrlx.Inputs{
 		"None": {}, "One": {Objects: []checks.Object{at("a", "1")}}, "Version": {Objects: []checks.Object{at("a", "2")}}, "Absent": {Objects: []checks.Object{absent}},

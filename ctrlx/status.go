@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // ConditionPaused is the condition of an object that a user suspended
@@ -51,11 +52,9 @@ func Report(ctx context.Context, resource client.Object, reason, message string)
 		return nil
 	}
 	say := func(at client.Object) error {
-		all := r.kind.Conditions(at)
-		next := status.Render(status.In{
-			Outcome: status.Block(reason, message, classify.Fast), Old: all, UID: at.GetUID(), Generation: p.read.GetGeneration(), Now: r.now(), Stored: record.In(all),
-		})
-		r.kind.SetConditions(at, next.Conditions)
+		in := r.in(at, status.Block(reason, message, classify.Fast))
+		in.Generation = p.read.GetGeneration()
+		r.kind.SetConditions(at, status.Render(in).Conditions)
 		return nil
 	}
 	base := p.baseOf(resource)
@@ -91,12 +90,16 @@ var errDropped = errors.New("the API server drops a part of the status, such as 
 func (r *core) refused(p *pass, obj client.Object, why error) {
 	base := p.baseOf(obj)
 	obj = r.kind.Copy(base)
-	next := status.Render(status.In{
-		Outcome: status.Block(ReasonStatusInvalid, why.Error(), classify.OnChange), Old: r.kind.Conditions(obj),
-		UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now(), Suspended: r.isSuspended(obj), Stored: p.record,
-	})
+	in := r.in(obj, status.Block(ReasonStatusInvalid, why.Error(), classify.OnChange))
+	in.Suspended, in.Stored = r.isSuspended(obj), p.record
 	r.kind.Observe(obj, obj.GetGeneration())
-	_ = r.show(p, base, obj, next)
+	_ = r.show(p, base, obj, status.Render(in))
+}
+
+// in returns what the conditions of obj depend on if nothing but out concerns it. The record stays.
+func (r *core) in(obj client.Object, out flow.Outcome) status.In {
+	all := r.kind.Conditions(obj)
+	return status.In{Outcome: out, Old: all, UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now(), Stored: record.In(all)}
 }
 
 // show writes the conditions of next to base, if they change it. obj is a copy of base.

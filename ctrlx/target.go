@@ -113,17 +113,12 @@ func (i *identities) client(as rest.ImpersonationConfig) (client.Client, error) 
 	return c, nil
 }
 
-// noIdentity reports whether as has no user, UID, group or extra field.
-func noIdentity(as rest.ImpersonationConfig) bool {
-	return as.UserName == "" && as.UID == "" && len(as.Groups) == 0 && len(as.Extra) == 0
-}
-
 // impersonating finds the client of the identity that a resource is deployed as.
 func impersonating[T client.Object](as func(T) rest.ImpersonationConfig, r *core) targeting[T] {
 	return func(_ context.Context, local client.Client, obj T) (client.Client, error) {
 		identity := as(obj)
-		switch {
-		case noIdentity(identity):
+		switch none := identity.UID == "" && len(identity.Groups) == 0 && len(identity.Extra) == 0; {
+		case identity.UserName == "" && none:
 			return local, nil
 		case identity.UserName == "":
 			return nil, errors.New("groups, a UID or extra fields without a user: give rest.ImpersonationConfig a UserName")

@@ -298,6 +298,7 @@ func TestRequeue(t *testing.T) {
 		"Rubbish2": {"whatever the source of randomness says", 20 * time.Minute, 17, 21 * time.Minute},
 		"Zero":     {"the resync", 0, 0.5, time.Hour},
 		"Negative": {"the requeue would be lost", -time.Minute, 0.5, time.Hour},
+		"Short":    {"users write it, and each pass may call the cloud", 1, 0, time.Second},
 		"Forever":  {"nothing overflows", forever, 1, forever/4 + time.Duration(float64(forever/4)*0.05)},
 	}
 	for name, tc := range cases {

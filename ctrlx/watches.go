@@ -17,6 +17,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 )
@@ -169,12 +170,10 @@ func mustNameKinds(option, orAll string, kinds []schema.GroupKind) []schema.Grou
 // has it for another kind than the set's, and if a field of a kind is indexed twice.
 func WithIndex[W client.Object](set checks.Query, values func(obj W) []string) Option {
 	t := reflect.TypeFor[W]()
-	switch {
-	case strings.TrimSpace(set.Field) == "" || set.Kind == "" || values == nil:
+	if strings.TrimSpace(set.Field) == "" || set.Kind == "" || values == nil {
 		panic(fmt.Sprintf("ctrlx: WithIndex: %q: give the kind and the field of the set, and a function", set.Field))
-	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
-		panic(fmt.Sprintf("ctrlx: WithIndex: %q: %s is no pointer to a struct: give the type that the scheme knows", set.Field, t))
 	}
+	object.MustBeStruct(fmt.Sprintf("WithIndex: %q", set.Field), t)
 	index := engine.Index{Kind: engine.KindOf(set.Ref()), Field: set.Field, Values: func(obj client.Object) ([]string, error) {
 		w, ok := obj.(W)
 		if !ok {

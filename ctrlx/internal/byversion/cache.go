@@ -27,6 +27,19 @@ type Cache[V any] struct {
 	entries map[object]entry[V]
 }
 
+// Once returns the function of with a [Cache] of its results. It calls of once for each
+// version of an object, without a lock, however many callers ask at once.
+func Once[V any](of func(client.Object) V, size int) func(client.Object) V {
+	results := Cache[func() V]{Size: size}
+	return func(obj client.Object) V {
+		result, ok := results.Get(obj, func() func() V { return sync.OnceValue(func() V { return of(obj) }) })
+		if !ok {
+			return of(obj)
+		}
+		return result()
+	}
+}
+
 // object identifies an object in one form: one form may show more of it than another.
 type object struct {
 	uid  types.UID

@@ -7,13 +7,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-// Record is the type of the condition in which package ctrlx stores what it must
-// know of an object after a restart. [Of] does not cover it. ctrlx adds, renews and
-// removes it while the object stays as it is for others, and that must wake no
-// waiter. [SameStatus] compares the whole condition.
-const Record = "windlass-go.github.io/Record"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
+)
 
 // fields are the JSON of the fields of an object. The keys of maps in it are sorted.
 type fields map[string]json.RawMessage
@@ -43,7 +39,8 @@ func (o fields) metadata() (h uint64) {
 	return h
 }
 
-// status returns the digest of the status.
+// status returns the digest of the status without the record: package ctrlx adds, renews and
+// removes it while the object stays as it is for others, and that must wake no waiter.
 func (o fields) status() (h uint64) {
 	var all fields
 	var list []json.RawMessage
@@ -53,7 +50,7 @@ func (o fields) status() (h uint64) {
 	h = all.without("conditions")
 	for _, x := range list {
 		var c struct{ Type string }
-		if json.Unmarshal(x, &c) != nil || c.Type != Record {
+		if json.Unmarshal(x, &c) != nil || c.Type != record.Condition {
 			h = data(h, x)
 		}
 	}
@@ -81,5 +78,5 @@ func (o fields) without(keys ...string) (sum uint64) {
 // record that is refused.
 func OfSelf(obj client.Object) uint64 {
 	o, _ := contentOf(obj) // without content it has no record
-	return flag(Of(obj), bytes.Contains(o["status"], []byte(`"type":"`+Record+`"`)))
+	return flag(Of(obj), bytes.Contains(o["status"], []byte(`"type":"`+record.Condition+`"`)))
 }

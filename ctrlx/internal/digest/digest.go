@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // NotFound is the digest of an object that does not exist. [Of] returns it for
@@ -21,7 +23,7 @@ const NotFound uint64 = 1
 // a cache shares with other readers. It is safe for concurrent use. An object that
 // has no JSON has the digest of its version.
 func Of(obj client.Object) uint64 {
-	if missing(obj) {
+	if setup.IsNil(obj) {
 		return NotFound
 	}
 	o, err := contentOf(obj)
@@ -45,7 +47,7 @@ func Of(obj client.Object) uint64 {
 // do not count. Follow returns [NotFound] for nil and a nil pointer, and never
 // returns 0. Like [Of], it only reads obj.
 func Follow(obj client.Object) uint64 {
-	if missing(obj) {
+	if setup.IsNil(obj) {
 		return NotFound
 	}
 	generation := obj.GetGeneration()
@@ -154,12 +156,6 @@ func equal(a, b reflect.Value) bool {
 		}
 	}
 	return true
-}
-
-// missing reports whether obj is nil or a nil pointer.
-func missing(obj client.Object) bool {
-	v := reflect.ValueOf(obj)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // valid returns a digest that is neither 0 nor [NotFound].

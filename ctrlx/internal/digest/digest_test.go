@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -339,7 +340,7 @@ func TestOfSelf(t *testing.T) {
 	cluster := func(kind, message string) client.Object {
 		return &testv1.Cluster{Status: testv1.ClusterStatus{Conditions: []metav1.Condition{{Type: kind, Message: message}}}}
 	}
-	with, other, without := cluster(digest.Record, "a"), cluster(digest.Record, "b"), &testv1.Cluster{Status: testv1.ClusterStatus{Conditions: []metav1.Condition{}}}
+	with, other, without := cluster(record.Condition, "a"), cluster(record.Condition, "b"), &testv1.Cluster{Status: testv1.ClusterStatus{Conditions: []metav1.Condition{}}}
 	if digest.OfSelf(with) != digest.OfSelf(other) || digest.OfSelf(with) == digest.OfSelf(without) || digest.OfSelf(with) == digest.OfSelf(cluster("X", "a")) {
 		t.Error("the digest depends on the text of the record, or not on the record")
 	}
@@ -366,8 +367,8 @@ func TestRecord(t *testing.T) {
 		kind, of string
 		wakes    bool
 	}{
-		"Success":   {"the time of the success is in the message", digest.Record, "Settled", false},
-		"Operation": {"the token of an operation is in the message, and each poll may change it", digest.Record, "UnderWay", false},
+		"Success":   {"the time of the success is in the message", record.Condition, "Settled", false},
+		"Operation": {"the token of an operation is in the message, and each poll may change it", record.Condition, "UnderWay", false},
 		"Other":     {"the message of another condition counts", "Ready", "Ready", true},
 		"Reason":    {"the message of another condition counts, whatever its reason", "Ready", "Settled", true},
 	}

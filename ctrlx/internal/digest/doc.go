@@ -23,7 +23,7 @@
 //
 // It does not cover the resource version and the managed fields, because they
 // change without a change of the object. It covers neither the record of
-// package ctrlx ([Record]), nor apiVersion and kind: a typed object has them or
+// package ctrlx ([record.Condition]), nor apiVersion and kind: a typed object has them or
 // not, depending on its source.
 //
 // # Equal digests
@@ -38,10 +38,4 @@
 // The digest of a typed object takes tens of microseconds, because the object becomes
 // JSON content. The caller remembers it for each version of an object. Digests are valid
 // in one process only: they are seeded when it starts.
-//
-// # Narrower digests
-//
-// [Follow] covers what an object depends on after it is Ready. [Metadata] covers
-// labels, annotations, finalizers and owners. A checks.Readiness
-// can be compared with ==, so it needs no digest.
 package digest

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -233,11 +234,9 @@ func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 	changed := func(old, now any) {
 		was, _ := old.(client.Object)
 		is, _ := now.(client.Object)
-		obj := is
-		if is == nil {
-			if obj = was; was == nil {
-				return
-			}
+		obj := cmp.Or(is, was)
+		if obj == nil {
+			return
 		}
 		id := ID(k.gvk.GroupKind(), client.ObjectKeyFromObject(obj))
 		if k.policy != metadataOnly {

@@ -93,17 +93,18 @@ func List(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, gvk
 	if err != nil {
 		return nil, err
 	}
-	opts := []client.ListOption{client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}}
-	if q.Field != "" {
-		opts = append(opts, client.MatchingFields{q.Field: q.Value})
-	}
-	all, err := listBy(ctx, reader, newList(scheme, kind{gvk: gvk}), q, opts...)
+	all, err := listBy(ctx, reader, newList(scheme, kind{gvk: gvk}), namespace, q, q.Field, selector)
 	slices.SortFunc(all, byAge)
 	return all, err
 }
 
-// listBy lists the objects of a query into list.
-func listBy(ctx context.Context, reader client.Reader, list client.ObjectList, q checks.Query, opts ...client.ListOption) ([]client.Object, error) {
+// listBy lists the objects of a query in a namespace into list. field is the name that the
+// reader has for the field of the query.
+func listBy(ctx context.Context, reader client.Reader, list client.ObjectList, namespace string, q checks.Query, field string, selector labels.Selector, opts ...client.ListOption) ([]client.Object, error) {
+	opts = append(opts, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector})
+	if q.Field != "" {
+		opts = append(opts, client.MatchingFields{field: q.Value})
+	}
 	if err := reader.List(ctx, list, opts...); err != nil {
 		return nil, err
 	}
@@ -117,12 +118,8 @@ func listBy(ctx context.Context, reader client.Reader, list client.ObjectList, q
 
 // listCached lists a set from the cache. The content is copied, because checks
 // get it.
-func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector, opts ...client.ListOption) ([]client.Object, error) {
-	opts = append(opts, client.UnsafeDisableDeepCopy, client.InNamespace(namespaceOf(id)), client.MatchingLabelsSelector{Selector: selector})
-	if q.Field != "" {
-		opts = append(opts, client.MatchingFields{cacheField(q.Field): q.Value})
-	}
-	all, err := listBy(ctx, e.cache, newList(e.scheme, k), q, opts...)
+func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector) ([]client.Object, error) {
+	all, err := listBy(ctx, e.cache, newList(e.scheme, k), namespaceOf(id), q, cacheField(q.Field), selector, client.UnsafeDisableDeepCopy)
 	switch {
 	case err != nil && strings.Contains(err.Error(), unknownNamespace):
 		return nil, &NamespaceNotWatchedError{id.Namespace}

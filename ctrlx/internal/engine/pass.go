@@ -70,7 +70,11 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 		return ref, nil, nil
 	}
 	obj := e.newObject(k)
-	err = e.read(ctx, id, obj, state, p.timeout)
+	if state == synced {
+		err = e.cache.Get(ctx, nameOf(id), obj)
+	} else {
+		err = p.live(ctx, id, obj)
+	}
 	switch {
 	case err == nil: // first, because IsNotFound allocates
 		look.Saw(e.digest(k, obj))
@@ -78,6 +82,8 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 	case definition.NotFound(err):
 		look.Saw(digest.NotFound)
 		return ref, nil, nil
+	case state == synced && strings.Contains(err.Error(), unknownNamespace):
+		err = &NamespaceNotWatchedError{id.Namespace}
 	}
 	return ref, nil, fmt.Errorf("ctrlx: %s: %w", ref, err)
 }
@@ -91,13 +97,18 @@ func (p *Pass) Whole(ctx context.Context, ref checks.Ref) (client.Object, error)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
-	defer cancel()
 	obj := NewObject(p.engine.scheme, k.gvk)
-	if err := p.engine.live.Get(ctx, nameOf(id), obj); err != nil {
+	if err := p.live(ctx, id, obj); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
 	return obj, nil
+}
+
+// live reads an object past the cache.
+func (p *Pass) live(ctx context.Context, id index.ID, obj client.Object) error {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	return p.engine.live.Get(ctx, nameOf(id), obj)
 }
 
 // register registers an object or a set, after it has opened its kind: the first
@@ -110,20 +121,6 @@ func (p *Pass) register(ctx context.Context, id index.ID) (look index.Look, k ki
 		k, state, err = p.engine.open(ctx, gk, namespace, p.timeout)
 	}
 	return look, k, state, err
-}
-
-// read reads an object from the cache, or live if passes do not read its kind there.
-func (e *Engine) read(ctx context.Context, id index.ID, obj client.Object, state kindState, timeout time.Duration) error {
-	if state != synced {
-		ctx, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
-		return e.live.Get(ctx, nameOf(id), obj)
-	}
-	err := e.cache.Get(ctx, nameOf(id), obj)
-	if err != nil && strings.Contains(err.Error(), unknownNamespace) {
-		return &NamespaceNotWatchedError{id.Namespace}
-	}
-	return err
 }
 
 // Waiting describes the wait of an object after a pass.
@@ -195,9 +192,8 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 		w.Woken = w.Woken && p.engine.wakes(id)
 	}
 	if len(to.Awaited) > 0 {
-		cycle := p.engine.index.Cycle(p.Waiter, p.engine.members)
-		w.Cycle = cycle
-		p.setRoot(ctx, end, &w, to.Awaited, cycle)
+		w.Cycle = p.Cycle()
+		p.setRoot(ctx, end, &w, to.Awaited)
 	}
 	return w
 }
@@ -207,9 +203,6 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 func (p *Pass) Cycle() []checks.Ref {
 	return p.engine.index.Cycle(p.Waiter, p.engine.members)
 }
-
-// Done ends the pass: the object waits for nothing, and follows nothing.
-func (p *Pass) Done() { p.Pass.Done() }
 
 // Resolved returns how the index knows the object of a ref. A ref without a namespace
 // is in the namespace of the waiter, if its kind has namespaces.

@@ -117,7 +117,7 @@ func (p *Pass) Waits(ref checks.Ref) bool {
 }
 
 // root finds the root cause of the object of a pass that waits for ids.
-func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.ID) found {
+func (p *Pass) root(ctx context.Context, end End, ids, cycle []index.ID) found {
 	if len(cycle) > 1 {
 		return found{Root: rootOfCycle(cycle), sure: true}
 	}
@@ -139,11 +139,11 @@ func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.
 // setRoot records the root cause of the object of a pass, after its waits. It
 // records none that is not sure, so that no waiter names an object that waits for
 // another one.
-func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids, cycle []index.ID) {
+func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids []index.ID) {
 	if end.Seen == nil {
 		return
 	}
-	f := p.root(ctx, end, ids, cycle)
+	f := p.root(ctx, end, ids, w.Cycle)
 	if f.late { // the message quotes the object; the next pass knows better
 		p.engine.wake(p.Waiter)
 	}

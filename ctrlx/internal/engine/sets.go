@@ -153,7 +153,7 @@ func (k kindSets) members(s *state, found func(*set)) {
 	}
 	each := func(b bucket) {
 		for at := range k[b] {
-			if at.contains(s) {
+			if at.selector.Matches(s.labels) {
 				found(at)
 			}
 		}
@@ -173,9 +173,6 @@ func (k kindSets) members(s *state, found func(*set)) {
 		}
 	}
 }
-
-// contains reports whether an object of the bucket of a set is in the set.
-func (at *set) contains(s *state) bool { return at.selector.Matches(s.labels) }
 
 // has reports whether a kind has sets.
 func (s *sets) has(gk schema.GroupKind) bool {

@@ -23,22 +23,15 @@ func (e *Engine) current(ctx context.Context, w *watch) (current bool, err error
 	if w.divided() {
 		return false, nil
 	}
-	version, err := e.list1(ctx, w, "")
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	list, err := e.list(ctx, w.gvk, client.Limit(1))
 	if err != nil {
 		return false, err
 	}
 	current = !w.failed && (w.version == "" || w.reached(w.version))
-	w.version = version
+	w.version = list.ResourceVersion
 	return current, nil
-}
-
-// list1 returns the version of a kind, by a list of at most one object. An empty
-// namespace stands for all.
-func (e *Engine) list1(ctx context.Context, w *watch, namespace string) (version string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	list, err := e.list(ctx, w.gvk, client.Limit(1), client.InNamespace(namespace))
-	return list.ResourceVersion, err
 }
 
 // listVersions calls do with the version of each object of a kind, past the cache.
@@ -76,7 +69,6 @@ func (e *Engine) allowed(ctx context.Context, gvk schema.GroupVersionKind, names
 
 // list lists the metadata of the objects of a kind, past the cache.
 func (e *Engine) list(ctx context.Context, gvk schema.GroupVersionKind, opts ...client.ListOption) (*metav1.PartialObjectMetadataList, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	list := newList(e.scheme, kind{gvk: gvk, policy: metadataOnly}).(*metav1.PartialObjectMetadataList)
 	return list, e.live.List(ctx, list, opts...)
 }

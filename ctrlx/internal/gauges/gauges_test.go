@@ -49,6 +49,7 @@ func TestVerdictGauges(t *testing.T) {
 		}, map[string]float64{"blocked OwnerNotReady": 1}},
 		{"the manager stops", func() { v.Stop() }, map[string]float64{}},
 		{"a pass ends after that", set(5, forbidden, false), map[string]float64{}},
+		{"the first pass with a verdict ends after that", func() { v = Counted{Name: "T"}; v.Stop(); set(5, forbidden, false)() }, map[string]float64{}},
 	}
 	for _, s := range steps {
 		s.do()
@@ -70,14 +71,21 @@ func TestVerdictReasonsAreBounded(t *testing.T) {
 		for n := range 300 {
 			v.Decided(types.NamespacedName{Name: fmt.Sprint(n)}, memory.Verdict{State: flow.StateFailed, Reason: fmt.Sprint("Code", n+50*round)}, false, false, time.Time{})
 		}
-		sum := 0.0
-		for reason, n := range gauges(t, "Bounded") {
+		sum, got := 0.0, gauges(t, "Bounded")
+		if diff := cmp.Diff(got, gauges(t, "Bounded")); diff != "" {
+			t.Errorf("read again, they differ: -want, +got:\n%s", diff)
+		}
+		for reason, n := range got {
 			all[reason] = true
 			sum += n
 		}
-		if sum != 300 || len(all) > maxReasons+1 || !all["failed "+otelx.OtherReason] {
+		if sum != 300 || len(all) != maxReasons+1 || !all["failed "+otelx.OtherReason] {
 			t.Errorf("300 objects with %d reasons made %d series until now; the sum is %v", 300+50*round, len(all), sum)
 		}
+	}
+	blocked := memory.Verdict{State: flow.StateBlocked, Reason: "Code0"}
+	if v.Decided(types.NamespacedName{Name: "0"}, blocked, false, false, time.Time{}); gauges(t, "Bounded")["blocked Code0"] != 1 {
+		t.Errorf("the other state has no room for its first reason: %v", gauges(t, "Bounded"))
 	}
 	for n := range 300 {
 		v.Forget(types.NamespacedName{Name: fmt.Sprint(n)})
@@ -120,36 +128,6 @@ func TestDecided(t *testing.T) {
 		}
 		v.Change(name, func(e *memory.Entry) { e.Again = 99 })
 		was.Again = 99
-	}
-}
-
-// A state has a series for each of its first hundred reasons, and one for all others.
-func TestReasonsOfStates(t *testing.T) {
-	v := Counted{Name: "States"}
-	defer v.Stop()
-	set := func(state flow.State, n int) {
-		v.Decided(types.NamespacedName{Name: fmt.Sprint(state, n)}, memory.Verdict{State: state, Reason: fmt.Sprint("Code", n)}, false, false, time.Time{})
-	}
-	for n := range maxReasons {
-		set(flow.StateBlocked, n)
-		set(flow.StateFailed, n)
-	}
-	got := gauges(t, "States")
-	set(flow.StateFailed, maxReasons)
-	set(flow.StateFailed, maxReasons+1)
-	more := gauges(t, "States")
-	if len(got) != 2*maxReasons || len(more) != 2*maxReasons+1 || more["failed "+otelx.OtherReason] != 2 {
-		t.Errorf("%d series of %d reasons, and %d with two reasons more: %v", len(got), 2*maxReasons, len(more), more["failed "+otelx.OtherReason])
-	}
-}
-
-// A manager may stop before the first verdict of a pass.
-func TestStopped(t *testing.T) {
-	v := Counted{Name: "Stopped"}
-	v.Stop()
-	v.Decided(types.NamespacedName{Name: "a"}, memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}, false, false, time.Time{})
-	if diff := cmp.Diff(map[string]float64{}, gauges(t, "Stopped")); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 

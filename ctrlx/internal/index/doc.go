@@ -129,21 +129,11 @@
 //
 // # Order of calls
 //
-//   - Register returns before the read begins, and Saw is called after the
-//     read. The caller must keep this order.
-//   - A Changed that is called after Register has returned finds the entry. A
-//     Changed that was called before may miss it, but the state that it
-//     reported is older than the read.
-//   - When Changed returns, it has called wake for every waiter that it wakes.
-//     The same holds for an End that wakes its own waiter.
-//   - Changed and End may call wake for a waiter while a pass over it is under
-//     way, after the pass has ended, and after Forget.
-//
-// All functions may be called at any time from any goroutine, including those
-// of one pass. The wake function may call any of them, because it is called
-// without a lock. Changed examines a few hundred waiters at a time and releases
-// the lock in between. So waking 100,000 waiters holds up no other caller, and
-// the first wake-up does not wait until all waiters are found.
+// The caller must keep the order of Register, the read and Saw. Apart from that, all
+// functions may be called at any time from any goroutine, including those of one pass.
+// Changed and End may call wake for a waiter while a pass over it is under way, after
+// the pass has ended, and after Forget. Changed examines a few hundred waiters at a time
+// and releases the lock in between. So waking 100,000 waiters holds up no other caller.
 //
 // # Costs
 //

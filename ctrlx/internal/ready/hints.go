@@ -133,7 +133,7 @@ func statusOf(obj client.Object) (map[string]any, error) {
 		status, _ := u.UnstructuredContent()["status"].(map[string]any)
 		return status, nil
 	}
-	v := pointee(planOf(reflect.TypeOf(obj)).status.In(reflect.ValueOf(obj)))
+	v := reflect.Indirect(planOf(reflect.TypeOf(obj)).status.In(reflect.ValueOf(obj)))
 	if v.Kind() != reflect.Struct || !v.CanAddr() { // there is none, or obj is no pointer
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // Kstatus returns a function for a kind that has no Ready condition. It reads
@@ -19,12 +20,9 @@ import (
 // kind or version is empty.
 //
 // Choose it only for kinds that have a rule of their own, or never have a
-// status. For any other kind, it reports an object as ready even if the object
-// reports nothing. Such an object may have no status, because its controller
-// has not read it yet or is not running. Or it has only conditions that Kstatus
-// does not know, or only a word in its status. An object with a Ready condition
-// must also be ready by the rules of [Of], unless its kind has a rule of its
-// own.
+// status. Any other object is ready even if it reports nothing, because its controller
+// has not read it yet, or nothing that Kstatus knows. An object with a Ready condition
+// must also be ready by the rules of [Of], unless its kind has a rule of its own.
 //
 // It costs more than ten microseconds for a typed object, so use it with
 // [Cached].
@@ -33,7 +31,7 @@ func Kstatus(kind schema.GroupVersionKind) Func {
 		panic("ready: Kstatus: the kind or the version is empty")
 	}
 	return func(obj client.Object) checks.Readiness {
-		if missing(obj) {
+		if setup.IsNil(obj) {
 			return checks.Readiness{}
 		}
 		u, err := toUnstructured(obj, kind)

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // Func returns the readiness of obj. It only reads obj, which a cache may share
@@ -27,7 +28,7 @@ const (
 
 // Of reads the conditions of obj, by the strict rules of the package.
 func Of(obj client.Object) checks.Readiness {
-	if missing(obj) {
+	if setup.IsNil(obj) {
 		return checks.Readiness{}
 	}
 	var v verdict
@@ -40,7 +41,7 @@ func Of(obj client.Object) checks.Readiness {
 // the present spec. So after a change of its spec, an object looks ready until
 // its controller has noticed the change. A reported generation still counts.
 func OfAnyGeneration(obj client.Object) checks.Readiness {
-	if missing(obj) {
+	if setup.IsNil(obj) {
 		return checks.Readiness{}
 	}
 	var v verdict
@@ -65,13 +66,4 @@ func (v *verdict) read(obj client.Object) {
 		t := reflect.TypeOf(obj)
 		planOf(t).read(v, obj, reflect.ValueOf(obj))
 	}
-}
-
-// missing reports whether obj is nil or a nil pointer.
-func missing(obj client.Object) bool {
-	if obj == nil {
-		return true
-	}
-	v := reflect.ValueOf(obj)
-	return v.Kind() == reflect.Pointer && v.IsNil()
 }

@@ -73,7 +73,7 @@ func listOf(t reflect.Type) *list {
 
 // read reads the conditions of obj. v is the reflection of obj.
 func (p *plan) read(to *verdict, obj client.Object, v reflect.Value) {
-	status := pointee(p.status.In(v))
+	status := reflect.Indirect(p.status.In(v))
 	if status.IsValid() {
 		if n := number(p.observed.In(status)); n != 0 {
 			to.observe(n)
@@ -101,7 +101,7 @@ func (l *list) read(to *verdict, v reflect.Value) {
 		return
 	}
 	for i := range v.Len() {
-		x := pointee(v.Index(i))
+		x := reflect.Indirect(v.Index(i))
 		if !x.IsValid() {
 			continue
 		}
@@ -123,18 +123,9 @@ func (v *verdict) takeAll(conditions []metav1.Condition) {
 	}
 }
 
-// pointee returns the value that v points to, or v if it is not a pointer. For
-// a nil pointer it returns the zero Value.
-func pointee(v reflect.Value) reflect.Value {
-	if v.Kind() == reflect.Pointer {
-		return v.Elem()
-	}
-	return v
-}
-
 // text returns the string that v is or points to, or "".
 func text(v reflect.Value) string {
-	if v = pointee(v); v.Kind() == reflect.String {
+	if v = reflect.Indirect(v); v.Kind() == reflect.String {
 		return v.String()
 	}
 	return ""
@@ -142,7 +133,7 @@ func text(v reflect.Value) string {
 
 // number returns the whole number that v is or points to, or 0.
 func number(v reflect.Value) int64 {
-	if v = pointee(v); v.CanInt() {
+	if v = reflect.Indirect(v); v.CanInt() {
 		return v.Int()
 	}
 	return 0

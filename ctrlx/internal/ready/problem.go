@@ -4,6 +4,8 @@ import (
 	"cmp"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // problems are the conditions that name the problem of an object, the most
@@ -22,7 +24,7 @@ var problems = []struct{ typ, status string }{
 // that is not ready: for a Deployment, the rules of kstatus tell the number of the
 // replicas, and not why there are no more. The text is foreign.
 func Problem(obj client.Object) string {
-	if missing(obj) {
+	if setup.IsNil(obj) {
 		return ""
 	}
 	status, err := statusOf(obj)

@@ -19,24 +19,10 @@ type Basis struct {
 	Read []Read // the owner and the references, sorted
 }
 
-// Read is an owner or a reference as a pass read it.
+// Read is an owner or a reference as a pass read it. The ref has no ID.
 type Read struct {
-	Group     string
-	Kind      string
-	Namespace string
-	Name      string
-	Set       string // see checks.Ref
-	Digest    string
-}
-
-// ReadOf returns ref with a digest.
-func ReadOf(ref checks.Ref, digest string) Read {
-	return Read{ref.Group, ref.Kind, ref.Namespace, ref.Name, ref.Set, digest}
-}
-
-// Ref returns the reference, without an ID.
-func (r *Read) Ref() checks.Ref {
-	return checks.Ref{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Set: r.Set}
+	checks.Ref
+	Digest string
 }
 
 // Sort sorts reads, each of another object.
@@ -49,7 +35,7 @@ func Sort(all []Read) {
 // DigestIn returns the digest of ref in all; empty: it is not there.
 func DigestIn(all []Read, ref checks.Ref) string {
 	for i := range all {
-		if all[i].Ref() == ref {
+		if all[i].Ref == ref {
 			return all[i].Digest
 		}
 	}
@@ -64,7 +50,7 @@ func (b Basis) Since(from *Basis) (_ Basis, ok bool) {
 	}
 	all := slices.Clone(b.Read)
 	for _, s := range from.Read {
-		switch DigestIn(b.Read, s.Ref()) {
+		switch DigestIn(b.Read, s.Ref) {
 		case "":
 			all = append(all, s)
 		case s.Digest:

@@ -255,7 +255,7 @@ func TestSince(t *testing.T) {
 		b := Basis{Self: rapid.SampledFrom([]string{"s", "s", "x"}).Draw(t, label+" self")}
 		for i, digest := range rapid.SliceOfN(rapid.SampledFrom([]string{"", "1", "1", "2"}), 0, MaxRead+2).Draw(t, label) {
 			if digest != "" {
-				b.Read = append(b.Read, ReadOf(checks.Ref{Kind: "K", Name: fmt.Sprintf("%02d", i)}, digest))
+				b.Read = append(b.Read, Read{checks.Ref{Kind: "K", Name: fmt.Sprintf("%02d", i)}, digest})
 			}
 		}
 		return b
@@ -297,15 +297,22 @@ func TestSince(t *testing.T) {
 	}
 	full := Basis{}
 	for i := range MaxRead {
-		full.Read = append(full.Read, Read{Kind: "K", Name: fmt.Sprintf("%02d", i), Digest: "1"})
+		full.Read = append(full.Read, Read{checks.Ref{Kind: "K", Name: fmt.Sprintf("%02d", i)}, "1"})
 	}
 	if _, ok := full.Since(&Basis{}); !ok {
 		t.Error("a basis with as many objects as there may be is none")
 	}
-	if _, ok := full.Since(&Basis{Read: []Read{{Kind: "K", Name: "more", Digest: "1"}}}); ok {
+	if _, ok := full.Since(&Basis{Read: []Read{{checks.Ref{Kind: "K", Name: "more"}, "1"}}}); ok {
 		t.Error("a basis with more objects than there may be is one")
 	}
-	sorted := []Read{{Group: "a", Kind: "b"}, {Group: "b", Kind: "a", Namespace: "b"}, {Group: "b", Kind: "b", Namespace: "a", Name: "b"}, {Group: "b", Kind: "b", Namespace: "b", Name: "a", Set: "b"}, {Group: "b", Kind: "b", Namespace: "b", Name: "b", Set: "a"}, {Group: "b", Kind: "b", Namespace: "b", Name: "b", Set: "b"}}
+	sorted := []Read{
+		{Ref: checks.Ref{Group: "a", Kind: "b"}},
+		{Ref: checks.Ref{Group: "b", Kind: "a", Namespace: "b"}},
+		{Ref: checks.Ref{Group: "b", Kind: "b", Namespace: "a", Name: "b"}},
+		{Ref: checks.Ref{Group: "b", Kind: "b", Namespace: "b", Name: "a", Set: "b"}},
+		{Ref: checks.Ref{Group: "b", Kind: "b", Namespace: "b", Name: "b", Set: "a"}},
+		{Ref: checks.Ref{Group: "b", Kind: "b", Namespace: "b", Name: "b", Set: "b"}},
+	}
 	reads := slices.Clone(sorted)
 	slices.Reverse(reads)
 	if Sort(reads); !slices.Equal(sorted, reads) {
@@ -358,7 +365,7 @@ func TestText(t *testing.T) {
 	basis := func(t *rapid.T) (b Basis) {
 		b.Self = value.Draw(t, "self")
 		for range rapid.IntRange(0, 2).Draw(t, "objects") {
-			b.Read = append(b.Read, Read{value.Draw(t, "group"), value.Draw(t, "kind"), value.Draw(t, "namespace"), value.Draw(t, "name"), value.Draw(t, "set"), value.Draw(t, "digest")})
+			b.Read = append(b.Read, Read{checks.Ref{Group: value.Draw(t, "group"), Kind: value.Draw(t, "kind"), Namespace: value.Draw(t, "namespace"), Name: value.Draw(t, "name"), Set: value.Draw(t, "set")}, value.Draw(t, "digest")})
 		}
 		return b
 	}
@@ -393,7 +400,7 @@ func TestText(t *testing.T) {
 // People, kubectl-windlass and other tools read the text. The field of handled requests is
 // the last one, because they look for it.
 func TestTextOf(t *testing.T) {
-	at, basis := metav1.NewTime(noon), Basis{Self: "s", Read: []Read{{"g", "K", "ns", "n", "", "d"}}}
+	at, basis := metav1.NewTime(noon), Basis{Self: "s", Read: []Read{{checks.Ref{Group: "g", Kind: "K", Namespace: "ns", Name: "n"}, "d"}}}
 	r := Record{
 		UID: "7", Kind: "Database.example.com", Operation: &Operation{Generation: 3, Token: "a b!~\x7f", Basis: &basis},
 		Clock: &Clock{Since: at, Self: "s", Read: map[string]string{"b": "2", "a": "1"}}, Success: &Success{at, basis}, Handled: "2026-01-01T00:00:00Z,again; soon",

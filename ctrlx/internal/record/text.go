@@ -13,6 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-go/windlass/checks"
 )
 
 // The text of a record has a field for each value, such as
@@ -142,7 +144,7 @@ func (b *Basis) set(field string, v []string) error {
 	case len(v) != 6:
 		return errField
 	default:
-		b.Read = append(b.Read, Read{v[0], v[1], v[2], v[3], v[4], v[5]})
+		b.Read = append(b.Read, Read{checks.Ref{Group: v[0], Kind: v[1], Namespace: v[2], Name: v[3], Set: v[4]}, v[5]})
 	}
 	return nil
 }

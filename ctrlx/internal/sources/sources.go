@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
@@ -24,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
@@ -36,9 +36,6 @@ type Watch struct {
 	Predicates []predicate.Predicate
 	Source     source.Source
 }
-
-// queue is the work queue of a controller.
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Of returns the sources of a reconciler with a name, whose objects have the type of
 // object. It calls cause before a request for an object is in the queue. kinds are the
@@ -75,7 +72,7 @@ type causing struct {
 }
 
 // Start implements source.Source.
-func (s causing) Start(ctx context.Context, q queue) (err error) {
+func (s causing) Start(ctx context.Context, q engine.Queue) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("ctrlx: %s: the source %s panicked: %v\n%s", s.name, s, v, debug.Stack())
@@ -156,19 +153,19 @@ const lostEvent = "the event is lost: the objects that it concerns are reconcile
 // list, and of a resync, a low priority, whatever h does.
 func (g Recovering) Events(h handler.EventHandler) handler.EventHandler {
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q engine.Queue) {
 			defer func() { g.caught(recover(), e.Object, lostEvent) }()
 			h.Create(ctx, e, q)
 		},
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q engine.Queue) {
 			defer func() { g.caught(recover(), e.ObjectNew, lostEvent) }()
 			h.Update(ctx, e, q)
 		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q engine.Queue) {
 			defer func() { g.caught(recover(), e.Object, lostEvent) }()
 			h.Delete(ctx, e, q)
 		},
-		GenericFunc: func(ctx context.Context, e event.GenericEvent, q queue) {
+		GenericFunc: func(ctx context.Context, e event.GenericEvent, q engine.Queue) {
 			defer func() { g.caught(recover(), e.Object, lostEvent) }()
 			h.Generic(ctx, e, q)
 		},

@@ -30,6 +30,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // notes has the events, in order.
@@ -110,7 +112,7 @@ func TestOf(t *testing.T) {
 		{Option: "WithWatches", Object: pod, Events: handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 			return []reconcile.Request{req}
 		})},
-		{Option: "WithSource", Source: source.Func(func(_ context.Context, q queue) error {
+		{Option: "WithSource", Source: source.Func(func(_ context.Context, q engine.Queue) error {
 			q.Add(req)
 			q.AddAfter(req, time.Second)
 			q.AddRateLimited(req)
@@ -174,8 +176,8 @@ func TestOf(t *testing.T) {
 // syncing is a source with no name, whose first list may fail.
 type syncing struct{ start, sync error }
 
-func (s syncing) Start(context.Context, queue) error { return s.start }
-func (s syncing) WaitForSync(context.Context) error  { return s.sync }
+func (s syncing) Start(context.Context, engine.Queue) error { return s.start }
+func (s syncing) WaitForSync(context.Context) error         { return s.sync }
 
 // TestStart verifies the errors of sources of the user, and their names.
 func TestStart(t *testing.T) {
@@ -185,10 +187,10 @@ func TestStart(t *testing.T) {
 	for _, tc := range []struct {
 		reason            string
 		source            source.Source
-		queue             queue
+		queue             engine.Queue
 		name, start, sync string // the beginnings of the texts
 	}{
-		{"it panics", source.Func(func(context.Context, queue) error { panic("no queue") }), noting{},
+		{"it panics", source.Func(func(context.Context, engine.Queue) error { panic("no queue") }), noting{},
 			"func source: 0x", "ctrlx: App: the source func source: 0x", "<nil>"},
 		{"it returns errors", syncing{errStart, errSync}, noting{}, "sources.syncing", "no start", "no list"},
 		{"the queue has no priorities", syncing{}, plain, "sources.syncing",
@@ -276,19 +278,19 @@ func TestRecovering(t *testing.T) {
 // events is a handler of events that adds a request for each.
 type events func(verb string, obj client.Object) bool
 
-func (do events) Create(_ context.Context, e event.CreateEvent, q queue) {
+func (do events) Create(_ context.Context, e event.CreateEvent, q engine.Queue) {
 	do.add("create", e.Object, q)
 }
-func (do events) Update(_ context.Context, e event.UpdateEvent, q queue) {
+func (do events) Update(_ context.Context, e event.UpdateEvent, q engine.Queue) {
 	do.add("update", e.ObjectNew, q)
 }
-func (do events) Delete(_ context.Context, e event.DeleteEvent, q queue) {
+func (do events) Delete(_ context.Context, e event.DeleteEvent, q engine.Queue) {
 	do.add("delete", e.Object, q)
 }
-func (do events) Generic(_ context.Context, e event.GenericEvent, q queue) {
+func (do events) Generic(_ context.Context, e event.GenericEvent, q engine.Queue) {
 	do.add("generic", e.Object, q)
 }
-func (do events) add(verb string, obj client.Object, q queue) {
+func (do events) add(verb string, obj client.Object, q engine.Queue) {
 	do(verb, obj)
 	q.Add(reconcile.Request{})
 }

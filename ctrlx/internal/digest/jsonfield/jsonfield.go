@@ -72,18 +72,10 @@ func Find(t reflect.Type, name string) Field {
 // In returns the field in v, a struct or a pointer to a struct. It returns the
 // zero Value if the path leads through a nil pointer, and for the zero Field.
 func (f Field) In(v reflect.Value) reflect.Value {
-	if f.Index == nil {
+	if v = reflect.Indirect(v); f.Index == nil || !v.IsValid() {
 		return reflect.Value{}
 	}
-	for _, i := range f.Index {
-		if v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				return reflect.Value{}
-			}
-			v = v.Elem()
-		}
-		v = v.Field(i)
-	}
+	v, _ = v.FieldByIndexErr(f.Index)
 	return v
 }
 
