@@ -120,7 +120,7 @@ func failed(err error, polled *http.Response) bool {
 	case f.Status == http.StatusNotFound, f.Status == http.StatusGone:
 		return f.Ended
 	}
-	return f.Code != "" && !isPage(polled, readBody(polled), f.Code)
+	return f.Code != "" && (polled == nil || !isPage(polled, readBody(polled), f.Code))
 }
 
 // Observe makes an Observation from a GET. err is the error of the GET.

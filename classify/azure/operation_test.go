@@ -220,8 +220,12 @@ func TestFailed(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if err := respErr(c.code, c.status, ""); failed(err, err.RawResponse) != c.want || failed(err, nil) {
+			err := respErr(c.code, c.status, "")
+			if failed(err, err.RawResponse) != c.want || failed(err, nil) {
 				t.Errorf("%s: got %t, and %t for another response", c.reason, !c.want, failed(err, nil))
+			}
+			if err.RawResponse = nil; failed(err, nil) != c.want {
+				t.Errorf("%s: a poller of the user has no response: got %t", c.reason, !c.want)
 			}
 		})
 	}

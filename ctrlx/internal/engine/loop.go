@@ -28,8 +28,8 @@ func (w *Waker) Follow(name types.NamespacedName, ref index.ID) {
 	switch wait, scheduled := w.wait(name, ref, time.Now()); {
 	case scheduled:
 	case wait > 0:
-		if after, again := w.delay(name); !again {
-			w.Add(name, max(wait, after))
+		if !w.isDelayed(name) { // else the pass in the queue comes when the limit allows it
+			w.Add(name, wait)
 		}
 	default:
 		w.wake(name)

@@ -61,7 +61,11 @@ func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Objec
 	obj = o.object() // the first one shares memory with the cache
 	switch err = o.engine.live.Get(ctx, name, obj); {
 	case err == nil:
-		o.note(ctx, name, obj.GetUID(), obj.GetResourceVersion()) // no later pass may see an older version
+		ends := obj.GetUID()
+		if k.uid == ends && k.ends != "" {
+			ends = k.ends // as the write that found this object said
+		}
+		o.note(ctx, name, known{version: obj.GetResourceVersion(), uid: obj.GetUID(), ends: ends}) // no later pass may see an older version
 	case client.IgnoreNotFound(err) == nil:
 		o.Vanished(name)
 	}
@@ -76,25 +80,25 @@ func (o *Own) Wrote(ctx context.Context, obj client.Object, was types.UID) {
 	if !obj.GetDeletionTimestamp().IsZero() && len(obj.GetFinalizers()) == 0 {
 		version = "" // the API server deleted it with its last finalizer
 	}
-	o.note(ctx, client.ObjectKeyFromObject(obj), was, version)
+	o.note(ctx, client.ObjectKeyFromObject(obj), known{version: version, uid: obj.GetUID(), ends: was})
 }
 
 // note marks the version of an object that a write or a live read returned, unless the
 // cache has it. If there was no mark, or one of [Own.check], the cache had the object before.
 // If it has it no more, the object left the selector of the cache, and another process has it.
-func (o *Own) note(ctx context.Context, name types.NamespacedName, uid types.UID, version string) {
+func (o *Own) note(ctx context.Context, name types.NamespacedName, to known) {
 	// In this order: an event between the two removes the mark, or came before the cache is read.
-	was, k := o.stale.mark(name, uid, version)
+	was, k := o.stale.mark(name, to)
 	cached := o.object()
 	err := o.cached.Get(ctx, name, cached, FromCache...)
 	left := err != nil && !was.gone && was.uid == ""
-	if client.IgnoreNotFound(err) == nil && (left || !Older(versionOf(cached, err), version)) {
+	if client.IgnoreNotFound(err) == nil && (left || !Older(versionOf(cached, err), to.version)) {
 		o.stale.clear(name, k)
 	}
 }
 
 // Vanished notes that a live read did not find an object.
-func (o *Own) Vanished(name types.NamespacedName) { o.stale.mark(name, "", "") }
+func (o *Own) Vanished(name types.NamespacedName) { o.stale.mark(name, known{}) }
 
 // Gone reports whether this process knows that an object does not exist, and the
 // cache may still have it.
@@ -169,7 +173,7 @@ func (o *Own) check(ctx context.Context, w *watch) error {
 	for id, version := range cached {
 		// The watch works if the object has moved in the cache since then. Its event causes a pass if one is due.
 		if now[id] == version && version != live[id] {
-			if was, is := o.stale.mark(nameOf(id), "", live[id]); was != is { // without a UID, because the cache had the object
+			if was, is := o.stale.mark(nameOf(id), known{version: live[id]}); was != is { // without a UID, because the cache had the object
 				e.wake(id)
 			}
 		}

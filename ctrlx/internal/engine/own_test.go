@@ -57,6 +57,7 @@ func TestReadsOwnWrites(t *testing.T) {
 		"MadeAgain":           {"the object is gone, and the object in the cache may be another one or not", "cached 4, wrote 5", "", true, "cached 12, arrived 12", true},
 		"Replaced":            {"a write found another object of the name, and the cache still has the first one", "cached 4, api 12, found 12", "12", true, "", true},
 		"ReplacedElsewhere":   {"the cache does not select the other object", "cached 4, api 12, found 12, cached gone, arrived gone", "", false, "", false},
+		"ReplacedAndWritten":  {"the other process writes it before the cache sees the deletion", "cached 4, api 12, found 12, api 13, reads, cached gone, arrived gone", "", false, "", false},
 		"LastFinalizer":       {"the write removed the object", "wrote gone", "", false, "", false},
 		"Finalizer":           {"another finalizer keeps the object", "cached 4, api 5, wrote kept", "5", true, "", true},
 		"LastFinalizerBehind": {"the write removed the object, and the cache does not know", "cached 4, wrote gone", "", true, "", true},
@@ -102,8 +103,10 @@ func TestReadsOwnWrites(t *testing.T) {
 						own.Wrote(t.Context(), of(version), "c")
 					case verb == "found":
 						own.Wrote(t.Context(), of(version), "earlier")
+					case verb == "reads":
+						_, _ = own.Read(t.Context(), types.NamespacedName{Name: "c"})
 					case verb == "checked":
-						own.stale.mark(types.NamespacedName{Name: "c"}, "", version)
+						own.stale.mark(types.NamespacedName{Name: "c"}, known{version: version})
 					case verb == "vanished":
 						own.Vanished(types.NamespacedName{Name: "c"})
 					case verb == "leaves":
@@ -224,21 +227,21 @@ func TestOwnSaw(t *testing.T) {
 		do     func()
 		stale  bool
 	}{
-		{"a live read", func() { own.stale.mark(name, "", "5"); own.stale.mark(name, "", "4") }, true},
+		{"a live read", func() { own.stale.mark(name, known{version: "5"}); own.stale.mark(name, known{version: "4"}) }, true},
 		{"an older object is created in the cache", func() { own.Events().Create(event.CreateEvent{Object: at("4")}) }, true},
 		{"the object is created there", func() { own.Events().Create(event.CreateEvent{Object: at("5")}) }, false},
 		{"it is gone", func() { own.Vanished(name) }, true},
 		{"the cache has another object of that name", func() { own.Events().Create(event.CreateEvent{Object: at("9")}) }, true},
 		{"it changes", func() { own.Events().Update(event.UpdateEvent{ObjectOld: at("8"), ObjectNew: at("9")}) }, true},
 		{"the cache has seen the deletion", func() { own.Events().Delete(event.DeleteEvent{Object: at("9")}) }, false},
-		{"a further live read", func() { own.stale.mark(name, "", "5") }, true},
+		{"a further live read", func() { own.stale.mark(name, known{version: "5"}) }, true},
 		{"the cache has the change", func() { own.Events().Update(event.UpdateEvent{ObjectOld: at("4"), ObjectNew: at("5")}) }, false},
 	} {
 		if step.do(); own.stale.n.Load() > 0 != step.stale || own.Gone(name) != (step.stale && len(own.stale.of[name].version) == 0) {
 			t.Errorf("%s: %v", step.reason, own.stale.of)
 		}
 	}
-	own.stale.mark(name, "", "5")
+	own.stale.mark(name, known{version: "5"})
 	if obj, err := own.Read(t.Context(), name); versionOf(obj, err) != "6" || len(made) != 3 || obj != made[1] {
 		t.Errorf("a live read into an object that shares memory with the cache: version %s: %v", versionOf(obj, err), err)
 	}

@@ -22,6 +22,7 @@ type stale struct {
 type known struct {
 	version string    // empty: none
 	uid     types.UID // of the object in that version; empty: it is not known
+	ends    types.UID // of the object whose deletion ends the mark: usually the same one
 	gone    bool      // the object was deleted, in that version or a later one
 }
 
@@ -34,16 +35,16 @@ func (k known) metBy(version string, deleted bool) bool {
 
 // mark notes the version of an object; empty: it does not exist. Of two versions
 // the later one counts. It returns the mark before and after.
-func (s *stale) mark(name types.NamespacedName, uid types.UID, version string) (was, now known) {
+func (s *stale) mark(name types.NamespacedName, to known) (was, now known) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
 		s.of = map[types.NamespacedName]known{}
 	}
 	was = s.of[name]
-	now = known{version: was.version, uid: was.uid, gone: version == ""}
-	if !now.gone && Older(was.version, version) {
-		now.version, now.uid = version, uid
+	now = was
+	if now.gone = to.version == ""; !now.gone && Older(was.version, to.version) {
+		now = to
 	}
 	s.of[name] = now
 	s.n.Store(int32(len(s.of)))
@@ -64,7 +65,7 @@ func (s *stale) get(name types.NamespacedName) (k known, ok bool) {
 // the selector of the cache is deleted there, and may have been written since.
 func (s *stale) heard(obj client.Object, deleted bool) {
 	name := client.ObjectKeyFromObject(obj)
-	if k, ok := s.get(name); ok && (k.metBy(obj.GetResourceVersion(), deleted) || deleted && !k.gone && k.uid != "" && k.uid == obj.GetUID()) {
+	if k, ok := s.get(name); ok && (k.metBy(obj.GetResourceVersion(), deleted) || deleted && !k.gone && k.ends != "" && k.ends == obj.GetUID()) {
 		s.clear(name, k)
 	}
 }

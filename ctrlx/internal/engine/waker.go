@@ -67,13 +67,8 @@ func (w *Waker) delay(name types.NamespacedName) (after time.Duration, again boo
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if due, again := w.delayed[name]; again {
-		all := w.loops[name]
-		if all == nil || all.due.IsZero() {
-			return 0, true
-		}
-		all.due = time.Time{} // a loop delays the pass in the queue: it comes when the limit allows it
-		return max(0, time.Until(due)), false
+	if _, again := w.delayed[name]; again {
+		return 0, true
 	}
 	if w.places == 0 && w.limit.Allow() {
 		w.delayed[name] = time.Time{}
@@ -85,6 +80,14 @@ func (w *Waker) delay(name types.NamespacedName) (after time.Duration, again boo
 	w.places++
 	w.delayed[name] = time.Now().Add(after)
 	return after, false
+}
+
+// isDelayed reports whether a waiter is in the queue for a pass that the limit allows.
+func (w *Waker) isDelayed(name types.NamespacedName) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, delayed := w.delayed[name]
+	return delayed
 }
 
 // Begin notes that a pass over an object begins, before it reads anything. A
