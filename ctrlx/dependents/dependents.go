@@ -268,7 +268,7 @@ func (d *Dependents) each(
 		awaited = nil // the manager would read its own cluster, with its own rights
 	}
 	if err := errors.Join(errs...); err != nil {
-		return flow.Progress{}, flow.Failed(flow.WaitFor(err, awaited...))
+		return flow.Progress{}, flow.WaitFor(err, awaited...)
 	}
 	if waiting == 0 {
 		return flow.Done(), nil

@@ -591,13 +591,6 @@ func TestFollowed(t *testing.T) {
 			y.quiet()
 			y.serve("shop", 0)
 			y.becomes("False InProgress", "")
-			y.quiet()
-			found()
-			cm.Labels[label] = "thief"
-			edit()
-			y.becomes("False DependentNotOurs", "applying failed: ConfigMap "+y.ns+"/shop: it belongs to ") // it is no operation that cannot be polled
-			must(t, api.Delete(t.Context(), cm))
-			y.becomes("False InProgress", "")
 			must(t, api.Delete(t.Context(), &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}}))
 			y.becomes("gone", "")
 			for _, obj := range []client.Object{d, cm} {

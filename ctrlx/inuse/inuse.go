@@ -51,7 +51,7 @@ const maxGuarded, maxRecorded = 100, 1000
 // a finalizer of the guard keeps the object. A resource that changes its reference from A to B guards both until it is Ready
 // with B. If a link leaves out Apply ([flow.Skip]), the Ready resource guards both until Apply is done, or Get finds that the
 // cloud matches the spec. If a link skips the check of the objects ([checks.Skip]), Apply makes it: it fails where the check
-// would block.
+// would block. Set Operations.Apply before Add: an Apply that is set later is not guarded.
 //
 // The guard keeps the object in the API server, and not what the controller of that object deletes in the cloud. Give the
 // object's own reconciler the check checks.Unused on DeleteCheck, if there is one.

@@ -53,13 +53,16 @@ func clusterOf(d *v1.Database) checks.Ref {
 }
 
 // nameOfCluster returns "" if nothing names the cluster of a database yet.
-func nameOfCluster(d *v1.Database) string {
-	// A copy of a database has its annotations, too, and another UID.
-	chosen, mine := strings.CutPrefix(d.Annotations[ctrlx.AheadPrefix+"cluster"], string(d.UID)+"/")
+func nameOfCluster(d *v1.Database) string { return cmp.Or(d.Status.Cluster, chosen(d), d.Spec.Cluster) }
+
+// chosen returns the cluster that storeCluster has stored. A copy of a database has
+// its annotations, too, and another UID.
+func chosen(d *v1.Database) string {
+	name, mine := strings.CutPrefix(d.Annotations[ctrlx.AheadPrefix+"cluster"], string(d.UID)+"/")
 	if !mine {
-		chosen = ""
+		return ""
 	}
-	return cmp.Or(d.Status.Cluster, chosen, d.Spec.Cluster)
+	return name
 }
 
 // storeCluster stores the chosen cluster before the first request to the cloud.
@@ -67,7 +70,10 @@ func nameOfCluster(d *v1.Database) string {
 // database, although there may be a second cluster then.
 func storeCluster(ctx context.Context, req *checks.Request[*v1.Database]) (checks.Result, error) {
 	d := req.Resource
-	if req.Deleting || nameOfCluster(d) != "" {
+	switch at := chosen(d); {
+	case !req.Deleting && at != "" && d.Spec.Cluster != "" && at != d.Spec.Cluster: // a user wrote one of them
+		return checks.Block("ClusterChosen", "the database is in the cluster "+at+": name it in spec.cluster"), nil
+	case req.Deleting || nameOfCluster(d) != "":
 		return checks.Proceed(), nil
 	}
 	return checks.Proceed(), ctrlx.WriteAhead(ctx, d, "cluster", string(d.UID)+"/"+req.Owner.Ref.Name)

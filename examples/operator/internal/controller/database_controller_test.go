@@ -28,7 +28,8 @@ func TestDatabase(t *testing.T) {
 		calls    int // requests to the cloud
 		retry    classify.Retry
 		rule     string
-		chosen   string // the annotation of a database whose spec names no cluster
+		chosen   string // the annotation; the spec names no cluster then
+		named    bool   // it does
 	}{
 		"NoCluster":  {reason: "the cluster may be created later", want: flow.StateBlocked, why: checks.ReasonOwnerNotFound},
 		"NotReady":   {reason: "an operation of the cluster is under way", reported: v1.StateRunning, unready: true, actual: v1.StateRunning, want: flow.StateBlocked, why: checks.ReasonOwnerNotReady},
@@ -36,8 +37,9 @@ func TestDatabase(t *testing.T) {
 		"Running":    {reason: "a GET and a PUT are sent", reported: v1.StateRunning, actual: v1.StateRunning, want: flow.StateInProgress, why: flow.ReasonInProgress, calls: 2},
 		"StoppedNow": {reason: "a person stopped the cluster before the GET", reported: v1.StateRunning, actual: v1.StateStopped, want: flow.StateFailed, why: "BadRequest", calls: 1, retry: classify.Fast, rule: "the cluster does not run"},
 
-		"Copied": {reason: "the cluster is that of another database, and outside of ctrlx nothing stores the chosen one", reported: v1.StateRunning, actual: v1.StateRunning, chosen: "uid/x", want: flow.StateFailed, why: flow.ReasonCheckFailed},
-		"Stored": {reason: "the process ended before it wrote the status", reported: v1.StateRunning, actual: v1.StateRunning, chosen: "/x", want: flow.StateInProgress, why: flow.ReasonInProgress, calls: 2},
+		"Copied":  {reason: "the cluster is that of another database, and outside of ctrlx nothing stores the chosen one", reported: v1.StateRunning, actual: v1.StateRunning, chosen: "uid/x", want: flow.StateFailed, why: flow.ReasonCheckFailed},
+		"Stored":  {reason: "the process ended before it wrote the status", reported: v1.StateRunning, actual: v1.StateRunning, chosen: "/x", want: flow.StateInProgress, why: flow.ReasonInProgress, calls: 2},
+		"Changed": {reason: "a user wrote the annotation, or named another cluster", reported: v1.StateRunning, actual: v1.StateRunning, chosen: "/z", named: true, want: flow.StateBlocked, why: "ClusterChosen"},
 
 		"DeleteRunning": {reason: "the database does not exist", reported: v1.StateRunning, actual: v1.StateRunning, deleting: true, want: flow.StateGone, calls: 1},
 		"DeleteStopped": {reason: "the cloud would refuse the DELETE", reported: v1.StateStopped, actual: v1.StateStopped, deleting: true, want: flow.StateBlocked, why: "OwnerNotRunning"},
@@ -63,8 +65,8 @@ func TestDatabase(t *testing.T) {
 				return o, nil
 			}
 			d := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "here", Name: "y"}, Spec: v1.DatabaseSpec{Cluster: "x", RetentionDays: 3}}
-			if tc.chosen != "" {
-				d.Spec.Cluster, d.Annotations = "", map[string]string{ctrlx.AheadPrefix + "cluster": tc.chosen}
+			if d.Annotations = map[string]string{ctrlx.AheadPrefix + "cluster": tc.chosen}; tc.chosen != "" && !tc.named {
+				d.Spec.Cluster = ""
 			}
 			out := flow.New("Database", ops, databaseExtensions()).Reconcile(t.Context(), d)
 			if out.State() != tc.want || out.Reason() != tc.why {
