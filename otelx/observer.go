@@ -70,7 +70,7 @@ func tracerOf(p trace.TracerProvider) trace.Tracer {
 // a standalone chain.
 func (o *observer) Enabled(ctx context.Context) (on bool) {
 	defer o.contain()
-	return o.traced(ctx) || o.measured(ctx) || o.logged(ctx, innerVerbosity)
+	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.noLogs && logged(ctx, innerVerbosity)
 }
 
 // Doubles implements pass.Doubler.

@@ -58,14 +58,18 @@ func (o *observer) logs(ctx context.Context) bool {
 	return !o.noLogs && logr.FromContextOrDiscard(ctx).GetSink() != nil
 }
 
-// logged reports whether the logger of ctx shows lines of the verbosity. It is
-// false if log lines are off or the logger panics.
+// logged reports whether the logger of ctx shows lines of the verbosity.
+func logged(ctx context.Context, verbosity int) bool {
+	return logr.FromContextOrDiscard(ctx).V(verbosity).Enabled()
+}
+
+// logged is false if log lines are off or the logger panics.
 func (o *observer) logged(ctx context.Context, verbosity int) (on bool) {
 	if o.noLogs {
 		return false
 	}
 	defer o.contain()
-	return logr.FromContextOrDiscard(ctx).V(verbosity).Enabled()
+	return logged(ctx, verbosity)
 }
 
 // running is the state of an observer in one pass or one call of a standalone
