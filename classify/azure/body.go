@@ -100,7 +100,7 @@ type peeked struct {
 // Bytes returns the start of the body.
 func (p peeked) Bytes() []byte { return p.start }
 
-// word is a string or {"value": string} of JSON. Any other value is "": a code that is a number is none of Azure.
+// word is a string or {"value": string} of JSON. Any other value is "": no code of Azure is a number.
 type word string
 
 // UnmarshalJSON implements json.Unmarshaler. It returns no error.

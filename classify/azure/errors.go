@@ -61,7 +61,7 @@ func read(f *classify.Failure) bool {
 }
 
 // isPage reports whether a failed response comes from a proxy, which does not know the object or the operation: Azure
-// Resource Manager sets a code for every error, in JSON. code is that of the response; empty: none.
+// Resource Manager sets a code for every error, in JSON. The response has this code; empty: none.
 func isPage(raw *http.Response, b body, code string) bool {
 	return raw.Header.Get("X-Ms-Error-Code") == "" && (b.raw != "" || code == "" && b.message != "" || b.oauth && b.code != "")
 }
@@ -71,7 +71,7 @@ func isPage(raw *http.Response, b body, code string) bool {
 var unserved = []string{"InvalidResourceType", "InvalidResourceNamespace", "SubscriptionNotFound"}
 
 // isClient reports whether the SDK marks err as not retriable, because it failed before or after the response, for
-// example without credentials: err may be the answer to another request, such as that of a credential for its secret.
+// example without credentials: err may be the answer to another request, for example of a credential for its secret.
 func isClient(err error) bool {
 	_, ok := errors.AsType[interface {
 		error

@@ -145,6 +145,7 @@ func (w *Waker) Loop(name types.NamespacedName) (ref checks.Ref, ok bool) {
 	return checks.Ref{}, false
 }
 
+// delays returns the followed object that delays wake-ups now.
 func (all *loops) delays(now time.Time) (ref checks.Ref, ok bool) {
 	var last time.Time
 	for by, l := range all.by {
