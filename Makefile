@@ -105,7 +105,7 @@ mistakes: bin/mutate bin/staticcheck bin/kubeserver
 # explore explores the operators of the examples under the race detector, with new seeds. CI sets EXPLORE=1, so that it draws the
 # same runs each time. A failure prints the seed.
 EXPLORE ?= 0
-DRAWS = $(if $(filter 0,$(EXPLORE)),50,150)
+DRAWS = $(if $(filter 0,$(EXPLORE)),50,100)
 explore:
 	cd ctrlx && WINDLASS_DRAWS=$(DRAWS) RAPID_SEED=$(EXPLORE) $(GO) test $(RACE) -vet=off -count 1 -timeout 30m -v -run 'TestCorrect$$' ./ctrltest
 	cd examples/operator && WINDLASS_DRAWS=$(DRAWS) RAPID_SEED=$(EXPLORE) $(GO) test $(RACE) -vet=off -count 1 -timeout 30m -v -run 'TestExplore$$' ./internal/controller
