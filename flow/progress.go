@@ -68,6 +68,12 @@ func InProgress(token string, after time.Duration, awaited ...checks.Ref) Progre
 	return Progress{p: &progress{token: token, after: after, refs: slices.Clone(awaited)}}
 }
 
+// NoOperation is the token of work that is no operation of a cloud: objects that
+// a pass writes and then waits for, for example. The next pass does all of the
+// work again, as far as something is left to do. An error is then one of Apply
+// or Delete, and not of a poll.
+const NoOperation = "no-operation"
+
 // WithMessage returns p with the message of the condition while the operation is
 // under way, in place of "the operation is under way in the cloud". The message
 // says what is not done yet, and why. It may contain foreign text, because

@@ -144,12 +144,17 @@ func TestTokenInMessage(t *testing.T) {
 		"URL":    {"an address may hold a signature", "https://cloud/op?sig=secret", "the operation"},
 		"Host":   {"an address without a scheme is not shown", "//cloud/op", "the operation"},
 		"Binary": {"control characters break the line", "a\nb\x00", "the operation"},
+		"None":   {"nothing is polled, so no advice about a poll helps", flow.NoOperation, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, p := &cloud{answers: []answer{{err: errBoom}}}, &pool{token: tc.token}
 			out := flow.New("Pool", c.storing(), ext{}).Reconcile(t.Context(), p)
-			mustEqual(t, tc.reason, tc.want+" cannot be polled: boom; return flow.Failed if it has failed", out.Message())
+			want := "applying failed: boom"
+			if tc.want != "" {
+				want = tc.want + " cannot be polled: boom; return flow.Failed if it has failed"
+			}
+			mustEqual(t, tc.reason, want, out.Message())
 		})
 	}
 }

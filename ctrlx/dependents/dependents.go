@@ -102,8 +102,8 @@ func (d *Dependents) String() string {
 // Apply applies objects for an owner, in the given order.
 // It first checks all of them. Objects without a namespace are in the namespace
 // of the owner. Apply returns flow.Done if each result is settled
-// ([Result.IsSettled]), and otherwise flow.InProgress with the objects that are
-// not. The message says why they are not, and ends with an actual problem, as
+// ([Result.IsSettled]), and otherwise flow.InProgress with flow.NoOperation and
+// the objects that are not. The message says why they are not, and ends with an actual problem, as
 // in "waiting for 1 of 2 objects: Deployment.apps team/web: it is not ready:
 // LessReplicas: Replicas: 0/1; ReplicaFailure: exceeded quota".
 //
@@ -227,11 +227,6 @@ const (
 	deleteDelay = 5 * time.Second
 )
 
-// Token is the token of Apply and Delete while an object is not done. It names no
-// operation of a cloud: each pass reads all objects. An operation that calls them
-// and polls a cloud, too, must not poll this token.
-const Token = "dependents"
-
 // each handles all objects and combines the results.
 func (d *Dependents) each(
 	ctx context.Context, a action, owner client.Object, objects []client.Object,
@@ -285,7 +280,7 @@ func (d *Dependents) each(
 		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
 	}
 	message := fmt.Sprintf("waiting for %d of %d objects: %s", waiting, len(requests), strings.Join(texts, "; "))
-	return flow.InProgress(Token, after, awaited...).WithMessage(message), nil
+	return flow.InProgress(flow.NoOperation, after, awaited...).WithMessage(message), nil
 }
 
 // applyLinks returns the links around the update of one object. The end is

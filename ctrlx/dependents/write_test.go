@@ -502,7 +502,7 @@ func TestProgress(t *testing.T) {
 	web.Name = "web"
 	waitsFor := checks.Ref{Group: "apps", Kind: "Deployment", Namespace: w.ns, Name: "web"}
 	p, err := w.Apply(t.Context(), w.owner, a, web)
-	if must(t, err); p.IsDone() || p.Token() == "" || p.After() != time.Minute || !cmp.Equal(p.WaitingFor(), []checks.Ref{waitsFor}) {
+	if must(t, err); p.IsDone() || p.Token() != flow.NoOperation || p.After() != time.Minute || !cmp.Equal(p.WaitingFor(), []checks.Ref{waitsFor}) {
 		t.Errorf("a Deployment without replicas is awaited: %v", p.WaitingFor())
 	}
 	res := w.apply(web)
