@@ -7,44 +7,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/onion"
 )
-
-func TestAt(t *testing.T) {
-	quota, audit := chain.Named("quota", declared), chain.Named("audit", declared)
-	base := chain.New(quota, audit)
-	cases := map[string]struct {
-		reason string
-		chain  links
-		want   []chain.Link
-	}{
-		"Before":   {"At does not change the chain that it derives from", base, []chain.Link{{Name: "quota"}, {Name: "audit"}}},
-		"At":       {"every link has the point", base.At("Apply"), []chain.Link{{Name: "quota", Point: "Apply"}, {Name: "audit", Point: "Apply"}}},
-		"Twice":    {"the last call of At wins", base.At("Apply").At("Get"), []chain.Link{{Name: "quota", Point: "Get"}, {Name: "audit", Point: "Get"}}},
-		"Appended": {"links added later have no point", chain.New(quota).At("Apply").Append(audit), []chain.Link{{Name: "quota", Point: "Apply"}, {Name: "audit"}}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.chain.Links(), cmpopts.IgnoreFields(chain.Link{}, "Source")); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
-// The law TestHistory tests the edits. The error of an ambiguous name says how
-// to fix it, and the chain is unchanged. ExampleChain_Replace has a missing name.
-func TestAmbiguousName(t *testing.T) {
-	audit := chain.Named("audit", declared)
-	c, err := chain.New(audit, audit).Without("audit")
-	const want = `chain: Without: 2 links are named "audit" in audit -> audit: give each a name of its own with chain.Named`
-	if err == nil || err.Error() != want || c.Len() != 2 {
-		t.Errorf("got %s, %v, want the error %s", c, err, want)
-	}
-}
 
 // countingContext counts the calls of Value.
 type countingContext struct {

@@ -89,7 +89,8 @@ func oracle(t *rapid.T) {
 // operation. It is a state machine in which callers also overwrite their
 // slices.
 //
-//	after any history, each chain ever made = New(its links...), by its names and by its calls
+//	after any history, each chain ever made = New(its links...), by its points, its names and its calls
+//	two chains overlap = one link of both is the same
 //
 // These mistakes break the law: a chain that stores the slice of its caller, a
 // chain that appends to a shared slice with spare capacity, and a list of names
@@ -101,7 +102,7 @@ func newHistory(t *rapid.T) {
 	m.new(t) // so that every action has a chain to act on
 	t.Repeat(map[string]func(*rapid.T){
 		"": m.check, "New": m.new, "Append": m.append, "Siblings": m.siblings, "Extend": m.extend, "Cut": m.cut, "Then": m.compose,
-		"Overwrite": m.overwrite, "At": m.at, "Decorate": m.decorate, "Observe": m.observe, "Edit": m.edit,
+		"Overwrite": m.overwrite, "At": m.at, "Map": m.mapped, "Decorate": m.decorate, "Observe": m.observe, "Edit": m.edit,
 	})
 }
 
@@ -148,10 +149,18 @@ func (m *history) check(t *rapid.T) {
 	for _, c := range m.chains {
 		var names []string
 		for _, s := range c.links {
-			names = append(names, s.id)
+			names = append(names, s.point+"/"+s.id)
 		}
-		if got := namesOf(c.chain); !slices.Equal(names, got) {
-			t.Fatalf("the names listed by a chain: -want, +got:\n%s", cmp.Diff(names, got))
+		if got := namesOf(c.chain); !slices.Equal(names, got) || c.chain.Len() != len(got) {
+			t.Fatalf("the points and names listed by a chain: -want, +got:\n%s", cmp.Diff(names, got))
+		}
+		for _, o := range m.chains {
+			want := slices.ContainsFunc(c.links, func(s step) bool {
+				return slices.ContainsFunc(o.links, func(l step) bool { return l.serial == s.serial })
+			})
+			if got := c.chain.Overlaps(o.chain); got != want {
+				t.Fatalf("Overlaps of %s and %s: got %t", c.chain, o.chain, got)
+			}
 		}
 		if got := trace(c.chain.Then(stopped.end())); !slices.Equal(got, c.events) {
 			t.Fatalf("a later operation changed a chain: -want, +got:\n%s", cmp.Diff(c.events, got))
@@ -185,7 +194,7 @@ func (m *history) given(t *rapid.T) ([]step, []link) {
 	n := rapid.IntRange(0, 3).Draw(t, "links")
 	program := make([]step, n)
 	for i := range program {
-		program[i] = step{id: fmt.Sprint("m", m.steps%20), op: pass}
+		program[i] = step{id: fmt.Sprint("m", m.steps%20), op: pass, serial: m.steps}
 		m.steps++
 	}
 	ms := slices.Grow(named(program), rapid.IntRange(0, 3).Draw(t, "spare"))
@@ -250,8 +259,17 @@ func (m *history) overwrite(t *rapid.T) {
 }
 
 func (m *history) at(t *rapid.T) {
+	c, point := m.pick(t), rapid.SampledFrom([]string{"Apply", "Get"}).Draw(t, "point")
+	c.chain, c.links = c.chain.At(point), slices.Clone(c.links)
+	for i := range c.links {
+		c.links[i].point = point
+	}
+	m.add(t, c)
+}
+
+func (m *history) mapped(t *rapid.T) {
 	c := m.pick(t)
-	c.chain = c.chain.At("Apply")
+	c.chain, c.layers = chain.Map(c.chain, func(l link) link { return l }), nil
 	m.add(t, c)
 }
 
@@ -475,18 +493,24 @@ func (e edit) check(t *rapid.T, err error) {
 		}
 		return
 	}
-	text := fmt.Sprintf("chain: %s: no link is named %q in ", e.op, e.name)
-	if e.found > 1 {
-		text = fmt.Sprintf("chain: %s: %d links are named %q in ", e.op, e.found, e.name)
+	listed := "(empty)"
+	for i, s := range e.want {
+		if listed += " -> " + s.id; i == 0 {
+			listed = s.id
+		}
 	}
-	if err == nil || !strings.HasPrefix(err.Error(), text) {
-		t.Fatalf("%s(%q): got %v, want the error %s...", e.op, e.name, err, text)
+	text := fmt.Sprintf("chain: %s: no link is named %q in %s", e.op, e.name, listed)
+	if e.found > 1 {
+		text = fmt.Sprintf("chain: %s: %d links are named %q in %s: give each a name of its own with chain.Named", e.op, e.found, e.name, listed)
+	}
+	if err == nil || err.Error() != text {
+		t.Fatalf("%s(%q): got %v, want the error %s", e.op, e.name, err, text)
 	}
 }
 
 func namesOf(c links) (names []string) {
 	for _, l := range c.Links() {
-		names = append(names, l.Name)
+		names = append(names, l.Point+"/"+l.Name)
 	}
 	return names
 }

@@ -82,8 +82,8 @@ func TestLinks(t *testing.T) {
 			chain.Link{Name: "After(chain.journal)"}, "After"},
 		"Finally": {"the name contains the function, and Source is the user's line", add(chain.Finally(unlock)), // Finally
 			chain.Link{Name: "Finally(chain.unlock)"}, "Finally"},
-		"Nested": {"the name contains all nested links", add(chain.When(always, chain.Deadline(time.Second, chain.When(always, madeNamed())))), // Nested
-			chain.Link{Name: "When(Deadline(1s, When(quota)))"}, "Nested"},
+		"Nested": {"the name contains all nested links", add(chain.When(always, chain.Deadline(time.Second, chain.When(always, madeNamed(), declared)))), // Nested
+			chain.Link{Name: "When(Deadline(1s, When(quota, chain.declared)))"}, "Nested"},
 	}
 	lines := linesOf(t, "link_test.go")
 	for name, tc := range cases {
@@ -92,7 +92,17 @@ func TestLinks(t *testing.T) {
 			if diff := cmp.Diff(tc.want, tc.got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
+			text := tc.want.Name // a given name prints without its source
+			if tc.want.Derived { // several links may have it
+				text += " (" + tc.want.Source + ")"
+			}
+			if got := tc.got.String(); got != text {
+				t.Errorf("%s: got text %q, want %q", tc.reason, got, text)
+			}
 		})
+	}
+	if got := (&chain.Link{Name: "aks.main", Derived: true}).String(); got != "aks.main" {
+		t.Errorf("an unknown source does not print: got %q", got)
 	}
 }
 
@@ -167,24 +177,5 @@ func TestNamedWithNilNext(t *testing.T) {
 	want := "chain: link quota was composed with a nil next handler: compose links with chain.New and Then"
 	if err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
-	}
-}
-
-func TestLinkString(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		link   chain.Link
-		want   string
-	}{
-		"Named":           {"a given name prints without its source", chain.Link{Name: "quota", Source: "aks/main.go:12"}, "quota"},
-		"Derived":         {"a derived name prints with its source, because several links may have it", chain.Link{Name: "aks.main", Source: "aks/main.go:12", Derived: true}, "aks.main (aks/main.go:12)"},
-		"DerivedNoSource": {"an unknown source does not print", chain.Link{Name: "aks.main", Derived: true}, "aks.main"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.link.String(); got != tc.want {
-				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
-			}
-		})
 	}
 }

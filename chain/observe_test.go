@@ -21,16 +21,12 @@ import (
 type recorder struct {
 	links []string
 	exits []chain.Exit
-	lost  bool // Enter returns nil
 }
 
 func (r *recorder) Enabled(context.Context) bool { return true }
 
 func (r *recorder) Enter(ctx context.Context, l *chain.Link) context.Context {
 	r.links = append(r.links, l.Point+"/"+l.Name)
-	if r.lost {
-		return nil
-	}
 	return ctx
 }
 
@@ -129,19 +125,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// An observer gets the point of a link. A nil context from Enter means the
-// context that Enter got.
-func TestObserverOfPoint(t *testing.T) {
-	r := &recorder{lost: true}
-	c := chain.New(chain.Named("lock", through), chain.Named("quota", through)).At("Apply").Observe(r)
-	if diff := cmp.Diff(trace(stopped.end()), trace(c.Then(stopped.end()))); diff != "" {
-		t.Errorf("trace with a nil context from Enter: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"Apply/lock", "Apply/quota"}, r.links); diff != "" {
-		t.Errorf("links seen: -want, +got:\n%s", diff)
-	}
-}
-
 // group makes a link that composes its links into a separate handler, as
 // checks.OnOwner does.
 func group(name string, inner ...link) link {
@@ -180,13 +163,13 @@ func (e *entries) Bind(l *chain.Link) chain.Observer {
 	return &bound
 }
 
-func (e *entries) Enter(ctx context.Context, l *chain.Link) context.Context {
+func (e *entries) Enter(_ context.Context, l *chain.Link) context.Context {
 	text := e.bound + l.Point + "/" + l.Name
 	if l.Within != nil {
 		text += " within " + l.Within.Name
 	}
 	*e.seen = append(*e.seen, text)
-	return ctx
+	return nil // means ctx
 }
 
 func (*entries) Exit(context.Context, *chain.Link, chain.Exit) {}

@@ -83,9 +83,11 @@ func (r rescued) Unwrap() error { err, _ := r.Value.(error); return err }
 
 // step is one link as data.
 type step struct {
-	id    string
-	op    op
-	again func() handler // for reenter
+	id     string
+	op     op
+	again  func() handler // for reenter
+	point  string         // the point of the link in a chain
+	serial int            // differs for each link of a history
 }
 
 // do runs the step around next and logs its begin and its end. Links and the
