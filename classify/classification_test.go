@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -12,6 +13,31 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 )
+
+func TestRetry(t *testing.T) {
+	type words struct {
+		String   string
+		Severity Severity
+	}
+	cases := map[Retry]words{
+		Unset:     {"unset", ""},
+		Fast:      {"fast", Warning},
+		Slow:      {"slow", Warning},
+		VerySlow:  {"very slow", Warning},
+		OnChange:  {"on change", Error},
+		Never:     {"never", Error},
+		Never + 1: {"Retry(6)", Warning},
+		9:         {"Retry(9)", Warning},
+	}
+	for r, want := range cases {
+		if diff := cmp.Diff(want, words{r.String(), r.Severity()}); diff != "" {
+			t.Errorf("Retry %d (-want +got):\n%s", r, diff)
+		}
+	}
+	if !(Unset < Fast && Fast < Slow && Slow < VerySlow && VerySlow < OnChange && OnChange < Never) {
+		t.Error("a Retry that waits longer must be greater")
+	}
+}
 
 func TestZeroClassification(t *testing.T) {
 	var c Classification
@@ -207,6 +233,13 @@ func TestTableString(t *testing.T) {
 		{Code: "Other", InnerCode: "A", Retry: Slow},
 		{Name: "ours", Status: 429, Retry: Slow},
 		{Name: strings.Repeat("n", 300), Status: 423, Retry: Fast, KeepStatus: true},
+		{Is: errNoQuota, Retry: Fast},
+		{Code: "Busy", Message: Contains("busy"), Is: listError{"a"}, Retry: Slow, After: 90 * time.Second},
+		{Is: panics("Error"), Status: 400, Retry: Slow},
+		{Is: errors.New("a\n\x1b[31mb"), Retry: Slow},
+		{Is: errNoQuota, Status: 400, Retry: Fast},
+		{Is: listError{"a"}, Code: "Busy", Message: Contains("busy"), Retry: Slow},
+		{Is: errors.New("no quota"), Retry: Slow},
 	}
 	own, rest := printed(table)
 	want := []string{
@@ -230,20 +263,27 @@ func TestTableString(t *testing.T) {
 		`18 - Other (inner A) - - - slow`,
 		`19 ours - 429 - - slow`,
 		`20 ` + strings.Repeat("n", 180) + `... (120 bytes more) - 423 - - fast, keeps the status`,
+		`21 - - - (error "no quota") - fast`,
+		`22 - Busy - contains "busy" (error "list") - slow after 1m30s`,
+		`23 - - 400 (error "%!v(PANIC=Error method: no Error)") - slow`,
+		`24 - - - (error "a\n\x1b[31mb") - slow`,
+		`25 - - 400 (error "no quota") - fast never reached, see row 21`,
+		`26 - Busy - contains "busy" (error "list") - slow`,
+		`27 - - - (error "no quota") - slow`,
 	}
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Errorf("its own rows (-want +got):\n%s", diff)
 	}
-	for _, line := range rest {
-		if !strings.HasPrefix(line, "default ") {
-			t.Errorf("%q is not marked as a default", line)
-		}
-		if unreachable, shadowed := strings.Contains(line, " Throttled "), strings.Contains(line, "never reached, see row 19"); unreachable != shadowed {
-			t.Errorf("%q: row 19 must be named for 429 and for no other status", line)
-		}
-	}
 	if want := len(defaults); len(rest) != want {
 		t.Errorf("%d lines of defaults, want %d", len(rest), want)
+	}
+	var names []string
+	for _, r := range table[20:23] { // a row without a name is named after its conditions
+		names = append(names, r.String())
+	}
+	wantNames := []string{`error "no quota"`, `Busy, message contains "busy", error "list"`, `HTTP 400, error "%!v(PANIC=Error method: no Error)"`}
+	if diff := cmp.Diff(wantNames, names); diff != "" {
+		t.Errorf("the names (-want +got):\n%s", diff)
 	}
 }
 

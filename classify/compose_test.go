@@ -59,30 +59,6 @@ func TestComposeJoins(t *testing.T) {
 	}
 }
 
-// A joined error keeps the status only if every cause does.
-func TestComposeKeepsStatus(t *testing.T) {
-	table := Table{
-		{Code: "KeepFast", Retry: Fast, KeepStatus: true}, {Code: "KeepSlow", Retry: Slow, KeepStatus: true},
-		{Code: "Fast", Retry: Fast}, {Code: "Slow", Retry: Slow},
-	}
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   bool
-	}{
-		"all":         {"every row keeps the status", errors.Join(coded("KeepFast"), coded("KeepSlow")), true},
-		"only winner": {"the first cause decides, and the second one does not keep the status", errors.Join(coded("KeepSlow"), coded("Fast")), false},
-		"winner last": {"the second cause decides, and the first one does not keep the status", errors.Join(coded("Fast"), coded("KeepSlow")), false},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := classifyBy(t, newFailure(c.err, "", noon), table.Link()); got.KeepsStatus() != c.want {
-				t.Errorf("%s: got %t", c.reason, got.KeepsStatus())
-			}
-		})
-	}
-}
-
 // joinOf is a joined error of another package.
 type joinOf []error
 
@@ -221,9 +197,9 @@ func TestComposeObserved(t *testing.T) {
 }
 
 // The result waits as long as the cause that waits longest, however the causes
-// are joined.
+// are joined. It keeps the status only if each cause does.
 func TestComposeIsTheMaximum(t *testing.T) {
-	table := Table{{Code: "MineFast", Retry: Fast}, {Code: "MineStop", Retry: OnChange}}
+	table := Table{{Code: "MineFast", Retry: Fast, KeepStatus: true}, {Code: "MineStop", Retry: OnChange, KeepStatus: true}}
 	handle := Compose(table.Chain())
 	ctx := context.Background()
 	leaf := rapid.Custom(func(t *rapid.T) error {
@@ -235,15 +211,14 @@ func TestComposeIsTheMaximum(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		leaves, err := drawTree(t, rapid.IntRange(0, 4).Draw(t, "depth"), leaf)
-		var retry Retry
-		var after time.Duration
+		retry, after, kept := Unset, time.Duration(0), true
 		for _, leaf := range leaves {
 			c, _ := handle(ctx, newFailure(leaf, "", noon))
-			retry, after = max(retry, c.Retry()), max(after, c.After())
+			retry, after, kept = max(retry, c.Retry()), max(after, c.After()), kept && c.KeepsStatus()
 		}
 		got, _ := handle(ctx, newFailure(err, "", noon))
-		if got.Retry() != retry || got.After() != after {
-			t.Fatalf("got %v, want %s after %s", got, retry, after)
+		if got.Retry() != retry || got.After() != after || got.KeepsStatus() != kept {
+			t.Fatalf("got %v, want %s after %s, and the status is kept: %t", got, retry, after, kept)
 		}
 	})
 }

@@ -285,20 +285,3 @@ func TestErrorsString(t *testing.T) {
 		t.Error("And changed its receiver")
 	}
 }
-
-func TestNewErrorsSetUp(t *testing.T) {
-	read := func(*Failure) bool { return false }
-	cases := map[string]struct {
-		make func()
-		want string
-	}{
-		"no name":    {func() { NewErrors(" ", read, nil) }, `classify: NewErrors: the name " " is empty or the reader is nil: set both`},
-		"no reader":  {func() { NewErrors("x", nil, nil) }, `classify: NewErrors: the name "x" is empty or the reader is nil: set both`},
-		"broken row": {func() { NewErrors("x", read, Table{{Code: "A"}}) }, "classify: NewErrors: x: row 1 of 1 (A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow, OnChange or Never"},
-	}
-	for name, c := range cases {
-		if got := panicText(c.make); got != c.want {
-			t.Errorf("%s: got panic %q, want %q", name, got, c.want)
-		}
-	}
-}

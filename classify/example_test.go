@@ -72,23 +72,6 @@ func ExampleTable() {
 	// 2024-05-01 slow - Conflict
 }
 
-// ErrNoQuota means that the project has no quota for another port.
-var ErrNoQuota = errors.New("no quota")
-
-// A row can match a Go error. Here a full quota is retried after
-// ten minutes, because a person has to raise it.
-func ExampleRule() {
-	port := classify.Table{
-		{Name: "QuotaFull", Is: ErrNoQuota, Retry: classify.VerySlow, After: 10 * time.Minute},
-	}
-	handle := classify.Compose(port.Chain())
-	err := fmt.Errorf("create port web-0: %w", ErrNoQuota)
-	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
-	fmt.Println(c)
-	// Output:
-	// very slow after 10m0s, rule QuotaFull: create port web-0: no quota
-}
-
 // A link can decide by any property of the error.
 func ExampleFailure_As() {
 	missingFile := func(next classify.Handler) classify.Handler {
@@ -104,50 +87,4 @@ func ExampleFailure_As() {
 	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, azure.Errors()))
 	fmt.Println(c)
 	// Output: on change, rule FileMissing: open /no/such/file: no such file or directory
-}
-
-// The cause that waits longest decides about a joined error.
-func ExampleCompose_joined() {
-	handle := classify.Compose(classify.Chain{})
-	err := errors.Join(
-		conflict("busy"),
-		&azcore.ResponseError{ErrorCode: "InvalidTemplate", StatusCode: 400},
-	)
-	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, azure.Errors()))
-	fmt.Println(c.Retry(), c.Code(), c.After())
-	// Output: on change InvalidTemplate 15s
-}
-
-// busyCache calls next, and then changes the decision about one conflict of a
-// cache.
-func busyCache(next classify.Handler) classify.Handler {
-	return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
-		c, err := next(ctx, f)
-		if err != nil {
-			return c, err
-		}
-		if f.Code == "Conflict" && strings.Contains(strings.ToLower(f.Message), "try again later") {
-			chain.Note(ctx, "the cache is busy")
-			return c.With(classify.Fast), nil
-		}
-		return c, nil
-	}
-}
-
-// A link is a function of next. It may call next and change the decision, or
-// decide without next. The link of this example can also be written as a
-// [Rule]: {Code: "Conflict", Message: Regexp("(?i)try again later"), Retry:
-// Fast}.
-func ExampleMiddleware() {
-	handle := classify.Compose(chain.New(busyCache))
-	for _, f := range []*classify.Failure{
-		{Code: "Conflict", Status: 409, Message: "The cache is busy. Please try again later.", APIVersion: "2024-03-01"},
-		{Code: "Conflict", Status: 409, Message: "The name is taken.", APIVersion: "2024-03-01"},
-	} {
-		c, err := handle(context.Background(), f)
-		fmt.Println(c.Retry(), "-", c.Message(), err)
-	}
-	// Output:
-	// fast - The cache is busy. Please try again later. <nil>
-	// slow - The name is taken. <nil>
 }

@@ -43,25 +43,6 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
-func TestMatcherSetUp(t *testing.T) {
-	cases := map[string]struct {
-		make func()
-		want string
-	}{
-		"no text":       {func() { Contains() }, "classify: Contains: give at least one text"},
-		"empty text":    {func() { Contains("a", "") }, "classify: Contains: text 2 of 2 is empty and would match anything"},
-		"no matcher":    {func() { AnyOf() }, "classify: AnyOf: give at least one matcher"},
-		"zero matcher":  {func() { AnyOf(Contains("a"), Matcher{}) }, "classify: AnyOf: matcher 2 of 2 is the zero Matcher and would match anything"},
-		"empty regexp":  {func() { Regexp("") }, "classify: Regexp: the expression is empty and would match anything"},
-		"broken regexp": {func() { Regexp("(a") }, "classify: Regexp: \"(a\" does not compile: error parsing regexp: missing closing ): `(a`"},
-	}
-	for name, c := range cases {
-		if got := panicText(c.make); got != c.want {
-			t.Errorf("%s: got panic %q, want %q", name, got, c.want)
-		}
-	}
-}
-
 func TestMatchersKeepNoSlices(t *testing.T) {
 	texts := []string{"a"}
 	contains := Contains(texts...)

@@ -12,7 +12,34 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
+// A mistake that is visible at set-up panics there.
+func TestSetUp(t *testing.T) {
+	read := func(*Failure) bool { return false }
+	cases := map[string]struct {
+		make func()
+		want string
+	}{
+		"no text":       {func() { Contains() }, "Contains: give at least one text"},
+		"empty text":    {func() { Contains("a", "") }, "Contains: text 2 of 2 is empty and would match anything"},
+		"no matcher":    {func() { AnyOf() }, "AnyOf: give at least one matcher"},
+		"zero matcher":  {func() { AnyOf(Contains("a"), Matcher{}) }, "AnyOf: matcher 2 of 2 is the zero Matcher and would match anything"},
+		"empty regexp":  {func() { Regexp("") }, "Regexp: the expression is empty and would match anything"},
+		"broken regexp": {func() { Regexp("(a") }, "Regexp: \"(a\" does not compile: error parsing regexp: missing closing ): `(a`"},
+		"no name":       {func() { NewErrors(" ", read, nil) }, `NewErrors: the name " " is empty or the reader is nil: set both`},
+		"no reader":     {func() { NewErrors("x", nil, nil) }, `NewErrors: the name "x" is empty or the reader is nil: set both`},
+		"broken row": {func() { NewErrors("x", read, Table{{Code: "A"}}) },
+			"NewErrors: x: row 1 of 1 (A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow, OnChange or Never"},
+	}
+	for name, c := range cases {
+		if got := panicText(c.make); got != "classify: "+c.want {
+			t.Errorf("%s: got panic %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestRuleSetUp(t *testing.T) {
+	const apis = "(mine) cannot be used: its APIVersions: "
+	versions := func(s string) Rule { return Rule{Name: "mine", APIVersions: s, Retry: Slow} }
 	cases := map[string]struct {
 		rule Rule
 		want string
@@ -30,12 +57,22 @@ func TestRuleSetUp(t *testing.T) {
 		"status 600":   {Rule{Status: 600, Retry: Slow}, "(HTTP 600) cannot be used: its Status is 600: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)"},
 		"blank api":    {Rule{Code: "A", APIVersions: " ", Retry: Slow}, "(A) cannot be used: its APIVersions is blank: set it, or leave it empty for any"},
 		"blank link":   {Rule{Code: "A", Link: " ", Retry: Slow}, "(A) cannot be used: its Link is blank: set it, or leave it empty for any"},
-		"bad api":      {Rule{Name: "mine", APIVersions: "v1", Retry: Slow}, `(mine) cannot be used: its APIVersions: "v1" is not a version such as 2024-05-01 or 2024-05-01-preview, with one of >= > <= < directly before it or nothing`},
+		"api space":    {versions(">= 2023-01-01"), apis + `">=" is not a version`},
+		"api short":    {versions(">=2023"), apis + `">=2023" is not a version`},
+		"api equals":   {versions("==2023-01-01"), apis + `"==2023-01-01" starts with ==: use >=, >, <=, < or nothing`},
+		"api not":      {versions("!=2023-01-01"), apis + `"!=2023-01-01" starts with !=: use >=, >, <=, < or nothing`},
+		"api mixed":    {versions(">=2023-01-01 2024-01-01"), apis + `">=2023-01-01 2024-01-01" has both plain versions and comparisons: use two rows`},
+		"api no date":  {versions("2023-02-30"), apis + `"2023-02-30" is not a version`},
+		"api commas":   {versions("2023-01-01,2024-01-01"), apis + `"2023-01-01,2024-01-01" is not a version`},
+		"bad api":      {versions("v1"), apis + `"v1" is not a version`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			table := Table{{Code: "Fine", Retry: Slow}, c.rule}
 			want := "classify: Table: row 2 of 2 " + c.want
+			if strings.HasSuffix(want, "is not a version") {
+				want += " such as 2024-05-01 or 2024-05-01-preview, with one of >= > <= < directly before it or nothing"
+			}
 			if diff := cmp.Diff(want, panicText(func() { table.Link() })); diff != "" {
 				t.Errorf("the panic (-want +got):\n%s", diff)
 			}
@@ -124,39 +161,4 @@ func TestRowsMatchErrors(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A row without a name is named after the error, and the table prints it.
-func TestErrorRowsArePrinted(t *testing.T) {
-	table := Table{
-		{Is: errNoQuota, Retry: Fast},
-		{Code: "Conflict", Message: Contains("busy"), Is: listError{"a"}, Retry: Slow, After: 90 * time.Second},
-		{Is: panics("Error"), Status: 400, Retry: Slow},
-		{Is: errors.New("a\n\x1b[31mb"), Retry: Slow},
-		{Is: errNoQuota, Status: 400, Retry: Fast},
-		{Is: listError{"a"}, Code: "Conflict", Message: Contains("busy"), Retry: Slow},
-		{Is: errors.New("no quota"), Retry: Slow},
-	}
-	own, _ := printed(table)
-	want := []string{
-		`1 - - - (error "no quota") - fast`,
-		`2 - Conflict - contains "busy" (error "list") - slow after 1m30s`,
-		`3 - - 400 (error "%!v(PANIC=Error method: no Error)") - slow`,
-		`4 - - - (error "a\n\x1b[31mb") - slow`,
-		`5 - - 400 (error "no quota") - fast never reached, see row 1`,
-		`6 - Conflict - contains "busy" (error "list") - slow`,
-		`7 - - - (error "no quota") - slow`,
-	}
-	if diff := cmp.Diff(want, own); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	var names []string
-	for _, r := range table[:3] {
-		names = append(names, r.String())
-	}
-	wantNames := []string{`error "no quota"`, `Conflict, message contains "busy", error "list"`, `HTTP 400, error "%!v(PANIC=Error method: no Error)"`}
-	if diff := cmp.Diff(wantNames, names); diff != "" {
-		t.Errorf("the names (-want +got):\n%s", diff)
-	}
-	table.Link()
 }

@@ -252,6 +252,7 @@ func TestLawsNoticeFaults(t *testing.T) {
 		tried[tc.law] = true
 		t.Run(name, func(t *testing.T) {
 			set(t, "rapid.seed", "1")
+			set(t, "rapid.shrinktime", "30s") // the messages show the smallest call
 			var got *fake.T
 			bubble(t, func(t *testing.T) {
 				wrong, opts := tc.link()
