@@ -41,7 +41,7 @@ func TestDepth(t *testing.T) {
 		for range links {
 			c = c.Append(chain.Named("link", through))
 		}
-		c = c.Observe(derives{&recorder{}, &n}).Observe(&recorder{})
+		c = c.Observe(derives{newEntries(false, false), &n}).Observe(newEntries(false, false))
 		_ = trace(c.Then(stopped.end()))
 		return n
 	}

@@ -267,12 +267,12 @@ func TestMap(t *testing.T) {
 	if _, err := m.Then(end)(t.Context(), "five"); err == nil {
 		t.Error("the call must return the error of the conversion")
 	}
-	if c.Decorated() || c.Observe(nil).Decorated() || !c.Observe(&recorder{}).Decorated() {
+	if c.Decorated() || c.Observe(nil).Decorated() || !c.Observe(&tracer{}).Decorated() {
 		t.Error("Decorated must report exactly the chain that has an observer")
 	}
-	observed := &recorder{}
-	if _, err := chain.Map(c.Observe(observed), digits).Then(end)(t.Context(), "5"); err != nil || len(observed.links) != 0 {
-		t.Errorf("Map must drop observers: the observer saw %v, error %v", observed.links, err)
+	observed := newEntries(false, false)
+	if _, err := chain.Map(c.Observe(observed), digits).Then(end)(t.Context(), "5"); err != nil || len(*observed.seen) != 0 {
+		t.Errorf("Map must drop observers: the observer saw %v, error %v", *observed.seen, err)
 	}
 }
 

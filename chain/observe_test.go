@@ -17,20 +17,44 @@ import (
 // The law telemetry tests the calls of observers. These tests are about the
 // content of Exit.
 
-// recorder is an observer that records its calls.
-type recorder struct {
-	links []string
-	exits []chain.Exit
+// entries is an observer that records the entered links, and how they ended. If
+// binds is true, it binds to each link.
+type entries struct {
+	off   bool
+	binds bool
+	asked *int
+	seen  *[]string
+	exits *[]chain.Exit
+	bound string
 }
 
-func (r *recorder) Enabled(context.Context) bool { return true }
-
-func (r *recorder) Enter(ctx context.Context, l *chain.Link) context.Context {
-	r.links = append(r.links, l.Point+"/"+l.Name)
-	return ctx
+func newEntries(off, binds bool) *entries {
+	return &entries{off: off, binds: binds, asked: new(int), seen: new([]string), exits: new([]chain.Exit)}
 }
 
-func (r *recorder) Exit(_ context.Context, _ *chain.Link, e chain.Exit) { r.exits = append(r.exits, e) }
+func (e *entries) Enabled(context.Context) bool { *e.asked++; return !e.off }
+
+func (e *entries) Bind(l *chain.Link) chain.Observer {
+	if !e.binds {
+		return nil // the observer itself
+	}
+	bound := *e
+	bound.bound = "bound to " + l.Name + ": "
+	return &bound
+}
+
+func (e *entries) Enter(_ context.Context, l *chain.Link) context.Context {
+	text := e.bound + l.Point + "/" + l.Name
+	if l.Within != nil {
+		text += " within " + l.Within.Name
+	}
+	*e.seen = append(*e.seen, text)
+	return nil // means ctx
+}
+
+func (e *entries) Exit(_ context.Context, _ *chain.Link, x chain.Exit) {
+	*e.exits = append(*e.exits, x)
+}
 
 func TestExit(t *testing.T) {
 	cases := map[string]struct {
@@ -46,9 +70,9 @@ func TestExit(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // so that Elapsed is 0
-				r := &recorder{}
+				r := newEntries(false, false)
 				play(chain.New(chain.Named("quota", through)).Observe(r).Then(step{id: "end", op: tc.end}.end()))
-				if diff := cmp.Diff([]chain.Exit{tc.want}, r.exits, sameError); diff != "" {
+				if diff := cmp.Diff([]chain.Exit{tc.want}, *r.exits, sameError); diff != "" {
 					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 				}
 			})
@@ -66,12 +90,12 @@ func TestPassed(t *testing.T) {
 		}
 	}
 	for _, want := range []bool{false, true} {
-		inner, outer := &recorder{}, &recorder{}
+		inner, outer := newEntries(false, false), newEntries(false, false)
 		nested := chain.New(chain.Named("inner", through)).Observe(inner)
 		_ = trace(chain.New(chain.Named("outer", nested.Then)).Observe(outer).Then(guarded(want)))
-		for name, r := range map[string]*recorder{"inner": inner, "outer": outer} {
-			if len(r.exits) != 1 || r.exits[0].Passed != want {
-				t.Errorf("the observer of the %s chain got %+v, want one exit with Passed %t", name, r.exits, want)
+		for name, r := range map[string]*entries{"inner": inner, "outer": outer} {
+			if exits := *r.exits; len(exits) != 1 || exits[0].Passed != want {
+				t.Errorf("the observer of the %s chain got %+v, want one exit with Passed %t", name, exits, want)
 			}
 		}
 	}
@@ -137,42 +161,6 @@ func group(name string, inner ...link) link {
 	}
 	return probe.Named(probe.Answer{Name: name, Inside: open}, open(nil))
 }
-
-// entries is an observer that records the entered links. If binds is true, it
-// binds to each link.
-type entries struct {
-	off   bool
-	binds bool
-	asked *int
-	seen  *[]string
-	bound string
-}
-
-func newEntries(off, binds bool) *entries {
-	return &entries{off: off, binds: binds, asked: new(int), seen: new([]string)}
-}
-
-func (e *entries) Enabled(context.Context) bool { *e.asked++; return !e.off }
-
-func (e *entries) Bind(l *chain.Link) chain.Observer {
-	if !e.binds {
-		return nil // the observer itself
-	}
-	bound := *e
-	bound.bound = "bound to " + l.Name + ": "
-	return &bound
-}
-
-func (e *entries) Enter(_ context.Context, l *chain.Link) context.Context {
-	text := e.bound + l.Point + "/" + l.Name
-	if l.Within != nil {
-		text += " within " + l.Within.Name
-	}
-	*e.seen = append(*e.seen, text)
-	return nil // means ctx
-}
-
-func (*entries) Exit(context.Context, *chain.Link, chain.Exit) {}
 
 // Observers of a chain see the links within a group. Enabled is called once for
 // each call.
