@@ -5,19 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/testing/reader"
 )
-
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // apiErr returns an error as the clients of the SDK return it: an operation
 // error that wraps a response error that wraps an API error. Status 0 means no
@@ -38,25 +34,12 @@ func responseErr(err error, status int, header ...string) error {
 	return &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: h}}, Err: err}
 }
 
-func classifyOf(t testing.TB, err error) classify.Classification {
-	t.Helper()
-	c, e := classify.Compose(classify.Chain{})(context.Background(), classify.NewFailure(err, "", noon, Errors()))
-	if e != nil || c.IsZero() {
-		t.Fatalf("a composed handler returned %v, error %v", c, e)
-	}
-	return c
-}
-
 func TestRead(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   classify.Failure
-	}{
+	reader.Test(t, Errors(), map[string]reader.Case{
 		"response":         {"the code and the message are of the API error, the status and the delay of the response", apiErr("Conflict", "busy", smithy.FaultClient, 409, "Retry-After", "7"), classify.Failure{Code: "Conflict", Message: "busy", Status: 409, After: 7 * time.Second}},
 		"milliseconds":     {"AWS's own header is in milliseconds and wins", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", "7", "X-Amz-Retry-After", "1500"), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: 1500 * time.Millisecond, Transient: true}},
 		"not milliseconds": {"an invalid value is ignored", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", "7", "X-Amz-Retry-After", "soon"), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: 7 * time.Second, Transient: true}},
-		"date":             {"a date is measured from now", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: time.Minute, Transient: true}},
+		"date":             {"a date is measured from now", apiErr("SlowDown", "slow", smithy.FaultServer, 503, "Retry-After", reader.Noon.Add(time.Minute).Format(http.TimeFormat)), classify.Failure{Code: "SlowDown", Message: "slow", Status: 503, After: time.Minute, Transient: true}},
 		"no response":      {"an API error may have no response", apiErr("Conflict", "busy", smithy.FaultUnknown, 0), classify.Failure{Code: "Conflict", Message: "busy"}},
 		"no message":       {"the text of the error replaces a missing message", &smithy.GenericAPIError{Code: "Conflict"}, classify.Failure{Code: "Conflict", Message: "api error Conflict: "}},
 		"wrapped":          {"the error may be wrapped", fmt.Errorf("a: %w", apiErr("Conflict", "busy", smithy.FaultUnknown, 409)), classify.Failure{Code: "Conflict", Message: "busy", Status: 409}},
@@ -77,18 +60,7 @@ func TestRead(t *testing.T) {
 		"nil response":     {"a response error may have no response", &smithyhttp.ResponseError{Err: errors.New("x")}, classify.Failure{Message: "an error of type *http.ResponseError panics when it is read"}},
 		"not sent":         {"a request that was not sent is a network error", &smithy.OperationError{ServiceID: "S3", OperationName: "Get", Err: &smithyhttp.RequestSendError{Err: context.DeadlineExceeded}}, classify.Failure{Message: "operation error S3: Get, request send failed, context deadline exceeded", Transient: true}},
 		"other":            {"the message of another error is its text", errors.New("ThrottlingException"), classify.Failure{Message: "ThrottlingException"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := classify.NewFailure(c.err, "", noon, Errors())
-			if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreFields(classify.Failure{}, "Err"), cmpopts.IgnoreUnexported(classify.Failure{})); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
-			}
-			if Errors().Ended(c.err) {
-				t.Error("an error of AWS must not end an operation")
-			}
-		})
-	}
+	})
 }
 
 // modeled is an exception with a type of its own, as the clients define them.
@@ -101,12 +73,12 @@ func (e *modeled) ErrorFault() smithy.ErrorFault { return smithy.FaultClient }
 
 func TestModeledErrors(t *testing.T) {
 	text := "the cluster has node groups"
-	if c := classifyOf(t, responseErr(&modeled{&text}, 409)); c.Rule() != "ResourceInUseException" || c.Message() != text {
+	if c := reader.Classify(t, Errors(), responseErr(&modeled{&text}, 409)); c.Rule() != "ResourceInUseException" || c.Message() != text {
 		t.Errorf("got %v", c)
 	}
 	var none *modeled
 	for name, err := range map[string]error{"nil": none, "nil message": new(modeled), "nil, wrapped": responseErr(none, 404)} {
-		if c := classifyOf(t, err); c.Retry() != classify.Slow || Errors().NotFound(err) {
+		if c := reader.Classify(t, Errors(), err); c.Retry() != classify.Slow || Errors().NotFound(err) {
 			t.Errorf("%s: got %v", name, c)
 		}
 	}
@@ -122,33 +94,15 @@ func TestCodes(t *testing.T) {
 	}
 	for code, retry := range want {
 		for _, status := range []int{0, 400, 409, 500} {
-			if c := classifyOf(t, apiErr(code, "x", smithy.FaultUnknown, status)); c.Retry() != retry || c.Rule() != code {
+			if c := reader.Classify(t, Errors(), apiErr(code, "x", smithy.FaultUnknown, status)); c.Retry() != retry || c.Rule() != code {
 				t.Errorf("%s with %d: got %v, want %s", code, status, c, retry)
 			}
 		}
 	}
-	seen := map[string]bool{}
-	for _, r := range Codes() {
-		if seen[r.Code] {
-			t.Errorf("%s is listed twice", r.Code)
-		}
-		seen[r.Code] = true
-		for _, near := range []string{strings.ToLower(r.Code), r.Code + "X", "X" + r.Code} {
-			if c := classifyOf(t, apiErr(near, "x", smithy.FaultUnknown, 0)); c.Rule() != "Unknown" {
-				t.Errorf("%s must be another code: got %v", near, c)
-			}
-		}
-	}
-	if len(seen) < 20 {
-		t.Errorf("there are only %d codes", len(seen))
-	}
 	for _, code := range throttling {
-		if c := classifyOf(t, apiErr(code, "x", smithy.FaultClient, 400)); c.Retry() != classify.Slow || !Errors().Transient(apiErr(code, "x", smithy.FaultClient, 400)) {
+		if c := reader.Classify(t, Errors(), apiErr(code, "x", smithy.FaultClient, 400)); c.Retry() != classify.Slow || !Errors().Transient(apiErr(code, "x", smithy.FaultClient, 400)) {
 			t.Errorf("%s must be throttling: got %v", code, c)
 		}
 	}
-	Codes()[0].Retry = classify.OnChange
-	if Codes()[0].Retry == classify.OnChange {
-		t.Error("a change of the copy changed the table")
-	}
+	reader.Table(t, Codes)
 }

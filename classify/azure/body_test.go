@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/reason"
+	"github.com/windlass-go/windlass/internal/testing/reader"
 )
 
 type codeMessage struct{ Code, Message string }
@@ -253,13 +254,13 @@ func TestReadBodyThatBreaks(t *testing.T) {
 func FuzzErrorBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, code string, status int, wraps string) {
 		bare := respErr(code, status, string(body))
-		want := classifyOf(t, bare).Retry()
+		want := reader.Classify(t, Errors(), bare).Retry()
 		response := respErr(code, status, string(body))
 		err := error(response)
 		for _, w := range []byte(wraps[:min(len(wraps), 32)]) {
 			want, err = wrapped(w, want, err)
 		}
-		c := classifyOf(t, err)
+		c := reader.Classify(t, Errors(), err)
 		if c.Retry() != want {
 			t.Errorf("wrapped by %q the Retry is %s, want %s", wraps, c.Retry(), want)
 		}

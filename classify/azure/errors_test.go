@@ -1,37 +1,17 @@
 package azure
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/testing/reader"
 )
-
-// asError produces an error through As only.
-type asError struct{ r *azcore.ResponseError }
-
-func (e asError) Error() string { return "as" }
-
-func (e asError) As(target any) bool {
-	if t, ok := target.(**azcore.ResponseError); ok {
-		*t = e.r
-		return true
-	}
-	return false
-}
-
-// credentials is an error of azidentity.
-type credentials struct{}
-
-func (credentials) Error() string { return "no credentials" }
-func (credentials) NonRetriable() {}
 
 // nonRetriable is the error of a credential, as the SDK wraps it.
 type nonRetriable struct{ error }
@@ -47,13 +27,8 @@ func (brokenBody) Close() error             { return nil }
 
 func TestRead(t *testing.T) {
 	const body = `{"error":{"code":"FromBody","message":"busy"}}`
-	bare := &azcore.ResponseError{ErrorCode: "Conflict", StatusCode: 409}
 	var none *azcore.ResponseError
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   classify.Failure
-	}{
+	reader.Test(t, Errors(), map[string]reader.Case{
 		"response":       {"code and status of the error, message of the body, delay of the header", respErr("Conflict", 409, body, "Retry-After", "7"), classify.Failure{Code: "Conflict", Status: 409, Message: "busy", After: 7 * time.Second}},
 		"code of body":   {"the body has the code if the error has none", respErr("", 409, body), classify.Failure{Code: "FromBody", Status: 409, Message: "busy"}},
 		"code of header": {"the code of the header wins over that of the body", respErr("", 409, body, "x-ms-error-code", "FromHeader"), classify.Failure{Code: "FromHeader", Status: 409, Message: "busy"}},
@@ -71,7 +46,6 @@ func TestRead(t *testing.T) {
 		"ms over":        {"a delay has at most an hour, and does not overflow", respErr("Busy", 503, "", "Retry-After-Ms", "99999999999999999999"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: time.Hour}},
 		"ms under":       {"a delay has at least a second", respErr("Busy", 503, "", "X-Ms-Retry-After-Ms", " 1 "), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: time.Second}},
 		"zero":           {"a zero ResponseError sets no field", new(azcore.ResponseError), classify.Failure{}},
-		"as":             {"an As method counts, as for errors.As", fmt.Errorf("a: %w", asError{bare}), classify.Failure{Code: "Conflict", Status: 409}},
 		"details":        {"the cause of a failed deployment is read", respErr("DeploymentFailed", 200, `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"QuotaExceeded","message":"no cores"}]}}`), classify.Failure{Code: "DeploymentFailed", Status: 200, Message: "see details", Inner: []classify.InnerError{{Code: "QuotaExceeded", Message: "no cores"}}, Ended: true}},
 		"proxy":          {"a 400 without a code is not Azure's, and its page is not Azure's text", respErr("", 400, "<html>Bad Request</html>"), classify.Failure{Message: "HTTP 400 without an error code of Azure", Inner: []classify.InnerError{{Message: "<html>Bad Request</html>"}}}},
 		"JSON proxy":     {"the JSON of a proxy is not Azure's text", respErr("", 400, `{"message":"was not found"}`), classify.Failure{Message: "HTTP 400 without an error code of Azure", Inner: []classify.InnerError{{Message: "was not found"}}}},
@@ -87,31 +61,9 @@ func TestRead(t *testing.T) {
 		"empty 404":      {"the response to a HEAD has no body", respErr("", 404, ""), classify.Failure{Status: 404, NotFound: true, Ended: true}},
 		"uncoded 200":    {"a failed operation may have no error object", respErr("", 200, `{"status":"Failed"}`), classify.Failure{Status: 200, Ended: true, Inner: []classify.InnerError{{Message: `{"status":"Failed"}`}}}},
 		"coded 400":      {"a 400 with a code is Azure's", respErr("", 400, `{"error":{"code":"BadRequest","message":"no"}}`), classify.Failure{Code: "BadRequest", Status: 400, Message: "no"}},
-		"credentials":    {"an error that the SDK does not retry does not end the operation", fmt.Errorf("get: %w", credentials{}), classify.Failure{Message: "get: no credentials", Transient: true}},
+		"credentials":    {"an error that the SDK does not retry does not end the operation", fmt.Errorf("get: %w", nonRetriable{errors.New("no credentials")}), classify.Failure{Message: "get: no credentials", Transient: true}},
 		"broken body":    {"a body that panics is not read, nor is the text of the error", &azcore.ResponseError{ErrorCode: "Conflict", StatusCode: 404, RawResponse: &http.Response{Body: brokenBody{}}}, classify.Failure{Message: "an error of type *exported.ResponseError panics when it is read"}},
 		"typed nil":      {"a nil error sets no field", none, classify.Failure{Message: "an error of type *exported.ResponseError panics when it is read"}},
 		"wrapped nil":    {"a nil error sets no field", fmt.Errorf("a: %w", error(none)), classify.Failure{Message: "a: <nil>"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := newFailure(c.err)
-			c.want.Err, c.want.APIVersion = c.err, "2024-05-01"
-			if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreFields(classify.Failure{}, "Err"), cmpopts.IgnoreUnexported(classify.Failure{})); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
-			}
-		})
-	}
-}
-
-func TestReadDoesNotChangeTheError(t *testing.T) {
-	const body = `{"error":{"code":"Conflict","message":"busy"}}`
-	want := respErr("Conflict", 409, body).Error() // it reads and caches the body
-	fresh := respErr("Conflict", 409, body)
-	newFailure(fresh)
-	if diff := cmp.Diff(want, fresh.Error()); diff != "" {
-		t.Errorf("the text of the error changed (-want +got):\n%s", diff)
-	}
-	if left, _ := io.ReadAll(fresh.RawResponse.Body); string(left) != body {
-		t.Errorf("the body became %q", left)
-	}
+	})
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -283,6 +282,9 @@ func TestObserve(t *testing.T) {
 			}
 		})
 	}
+	if o, err := Observe(missing, nil, nil); err != nil || o.Presence != checks.Absent {
+		t.Errorf("absent may be nil: got %+v, error %v", o, err)
+	}
 }
 
 func TestEqual(t *testing.T) {
@@ -314,8 +316,6 @@ func TestResultNotFound(t *testing.T) {
 	}
 }
 
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
 // respErr returns an error as a client of the SDK returns it. Its body, which
 // may be empty, was not read yet.
 func respErr(code string, status int, body string, header ...string) *azcore.ResponseError {
@@ -325,18 +325,4 @@ func respErr(code string, status int, body string, header ...string) *azcore.Res
 	}
 	resp := &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
 	return &azcore.ResponseError{ErrorCode: code, StatusCode: status, RawResponse: resp}
-}
-
-func newFailure(err error) *classify.Failure {
-	return classify.NewFailure(err, "2024-05-01", noon, Errors())
-}
-
-// classifyOf classifies err without links.
-func classifyOf(t testing.TB, err error) classify.Classification {
-	t.Helper()
-	c, err := classify.Compose(classify.Chain{})(context.Background(), newFailure(err))
-	if err != nil || c.IsZero() {
-		t.Fatalf("a composed handler returned %v, error %v", c, err)
-	}
-	return c
 }

@@ -1,7 +1,6 @@
 package google
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,14 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/api/googleapi"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/testing/reader"
 )
-
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // apiErr returns the error of a client for a response.
 func apiErr(t testing.TB, status int, body string, header ...string) error {
@@ -50,21 +46,8 @@ const (
 	retry    = `{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}`
 )
 
-func classifyOf(t testing.TB, err error) classify.Classification {
-	t.Helper()
-	c, e := classify.Compose(classify.Chain{})(context.Background(), classify.NewFailure(err, "", noon, Errors()))
-	if e != nil || c.IsZero() {
-		t.Fatalf("a composed handler returned %v, error %v", c, e)
-	}
-	return c
-}
-
 func TestRead(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   classify.Failure
-	}{
+	reader.Test(t, Errors(), map[string]reader.Case{
 		"reason":        {"the reason of an older service is the code", apiErr(t, 400, reason(400, "resourceNotReady", "not ready"), "Retry-After", "7"), classify.Failure{Code: "resourceNotReady", Status: 400, Message: "not ready", After: 7 * time.Second}},
 		"two reasons":   {"further reasons are nested errors", apiErr(t, 400, `{"error":{"code":400,"message":"m","errors":[{"reason":"a","message":"x"},{"reason":"b","message":"y"}]}}`), classify.Failure{Code: "a", Status: 400, Message: "m", Inner: []classify.InnerError{{Code: "b", Message: "y"}}}},
 		"status":        {"the status of a newer service is the code", apiErr(t, 409, status(409, "ABORTED", "")), classify.Failure{Code: "ABORTED", Status: 409, Message: "the message", Transient: true}},
@@ -86,31 +69,20 @@ func TestRead(t *testing.T) {
 		"typed nil":     {"a nil error sets no field", (*googleapi.Error)(nil), classify.Failure{Message: "an error of type *googleapi.Error cannot be read: it panics, or it wraps more than 1000 errors"}},
 		"wrapped nil":   {"a nil error sets no field", fmt.Errorf("a: %w", error((*googleapi.Error)(nil))), classify.Failure{Message: "an error of type *fmt.wrapError cannot be read: it panics, or it wraps more than 1000 errors"}},
 		"other":         {"the message of another error is its text", errors.New("notFound"), classify.Failure{Message: "notFound"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := classify.NewFailure(c.err, "", noon, Errors())
-			if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreFields(classify.Failure{}, "Err"), cmpopts.IgnoreUnexported(classify.Failure{})); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
-			}
-			if Errors().Ended(c.err) {
-				t.Error("an error of Google Cloud must not end an operation")
-			}
-		})
-	}
+	})
 }
 
 func TestBounds(t *testing.T) {
 	const start, end = `{"error":{"status":"INVALID_ARGUMENT","x":"`, `"}}`
 	whole := start + strings.Repeat("x", maxBody-len(start)-len(end)) + end
-	if f := classify.NewFailure(&googleapi.Error{Code: 400, Body: whole}, "", noon, Errors()); f.Code != "INVALID_ARGUMENT" {
+	if f := classify.NewFailure(&googleapi.Error{Code: 400, Body: whole}, "", reader.Noon, Errors()); f.Code != "INVALID_ARGUMENT" {
 		t.Errorf("a body of exactly 1 MiB must be read: got code %q", f.Code)
 	}
 	e := &googleapi.Error{Code: 400, Body: whole + " "}
 	for range 100 {
 		e.Details = append(e.Details, map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "R"})
 	}
-	if f := classify.NewFailure(e, "", noon, Errors()); f.Code != "" || len(f.Inner) != maxInner {
+	if f := classify.NewFailure(e, "", reader.Noon, Errors()); f.Code != "" || len(f.Inner) != maxInner {
 		t.Errorf("got code %q and %d nested errors", f.Code, len(f.Inner))
 	}
 }
@@ -125,37 +97,18 @@ func TestCodes(t *testing.T) {
 	for code, r := range want {
 		for _, http := range []int{400, 403, 409, 500} {
 			for form, body := range map[string]string{"reason": reason(http, code, "m"), "status": status(http, code, "")} {
-				if c := classifyOf(t, apiErr(t, http, body)); c.Retry() != r || c.Rule() != code {
+				if c := reader.Classify(t, Errors(), apiErr(t, http, body)); c.Retry() != r || c.Rule() != code {
 					t.Errorf("%s as %s with %d: got %v, want %s", code, form, http, c, r)
 				}
 			}
 		}
 	}
-	seen := map[string]bool{}
-	for _, r := range Codes() {
-		name := r.Code + r.InnerCode
-		if seen[name] {
-			t.Errorf("%s is listed twice", name)
-		}
-		seen[name] = true
-		for _, near := range []string{strings.ToLower(name) + "_", name + "X", "X" + name} {
-			if c := classifyOf(t, apiErr(t, 409, reason(409, near, "m"))); c.Rule() != "Unknown" {
-				t.Errorf("%s must be another code: got %v", near, c)
-			}
-		}
-	}
-	if len(seen) < 20 {
-		t.Errorf("there are only %d codes", len(seen))
-	}
 	// A reason wins over the status.
 	for text, r := range map[string]classify.Retry{"SERVICE_DISABLED": classify.Slow, "BILLING_DISABLED": classify.VerySlow, "NEWER": classify.OnChange} {
 		body := status(400, "INVALID_ARGUMENT", strings.Replace(disabled, "SERVICE_DISABLED", text, 1))
-		if c := classifyOf(t, apiErr(t, 400, body)); c.Retry() != r {
+		if c := reader.Classify(t, Errors(), apiErr(t, 400, body)); c.Retry() != r {
 			t.Errorf("%s: got %v, want %s", text, c, r)
 		}
 	}
-	Codes()[0].Retry = classify.OnChange
-	if Codes()[0].Retry == classify.OnChange {
-		t.Error("a change of the copy changed the table")
-	}
+	reader.Table(t, Codes)
 }

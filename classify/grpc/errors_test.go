@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -17,9 +15,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/testing/reader"
 )
-
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // statusErr returns an error as the stub of a client does.
 func statusErr(t testing.TB, code codes.Code, message string, details ...protoadapt.MessageV1) error {
@@ -45,26 +42,13 @@ type custom struct{ s *status.Status }
 func (custom) Error() string                { return "custom" }
 func (c custom) GRPCStatus() *status.Status { return c.s }
 
-func classifyOf(t testing.TB, err error) classify.Classification {
-	t.Helper()
-	c, e := classify.Compose(classify.Chain{})(context.Background(), classify.NewFailure(err, "", noon, Errors()))
-	if e != nil || c.IsZero() {
-		t.Fatalf("a composed handler returned %v, error %v", c, e)
-	}
-	return c
-}
-
 func TestRead(t *testing.T) {
 	type inner = []classify.InnerError
 	many := make([]protoadapt.MessageV1, 100)
 	for i := range many {
 		many[i] = errorInfo("R")
 	}
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   classify.Failure
-	}{
+	reader.Test(t, Errors(), map[string]reader.Case{
 		"status":         {"the status has a code and a message", statusErr(t, codes.FailedPrecondition, "busy"), classify.Failure{Code: "FailedPrecondition", Message: "busy"}},
 		"wrapped":        {"the message of a wrapped error is that of the status", fmt.Errorf("get: %w", statusErr(t, codes.Internal, "broken")), classify.Failure{Code: "Internal", Message: "broken"}},
 		"custom":         {"an error of any type may have a status", fmt.Errorf("get: %w", custom{status.New(codes.Internal, "broken")}), classify.Failure{Code: "Internal", Message: "broken"}},
@@ -87,18 +71,7 @@ func TestRead(t *testing.T) {
 		"wrapped nil":    {"a nil error sets no field", fmt.Errorf("a: %w", error((*custom)(nil))), classify.Failure{Message: "a: <nil>"}},
 		"other":          {"the message of another error is its text", errors.New("NotFound"), classify.Failure{Message: "NotFound"}},
 		"context":        {"a deadline of the caller has no status", context.DeadlineExceeded, classify.Failure{Message: "context deadline exceeded", Transient: true}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := classify.NewFailure(c.err, "", noon, Errors())
-			if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreFields(classify.Failure{}, "Err"), cmpopts.IgnoreUnexported(classify.Failure{})); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
-			}
-			if Errors().Ended(c.err) {
-				t.Error("a status must not end an operation")
-			}
-		})
-	}
+	})
 }
 
 // A call that the end of the pass cuts short is no failure of the service.
@@ -107,7 +80,7 @@ func TestCanceled(t *testing.T) {
 	cancel()
 	err := fmt.Errorf("get: %w", statusErr(t, codes.Canceled, "context canceled"))
 	for want, ctx := range map[string]context.Context{"Canceled": here, "CanceledElsewhere": t.Context()} {
-		f := classify.NewFailure(err, "", noon, Errors())
+		f := classify.NewFailure(err, "", reader.Noon, Errors())
 		if s, ok := status.FromError(f.Err); !ok || s.Code() != codes.Canceled {
 			t.Errorf("a link does not find the status in %v", f.Err)
 		}
@@ -126,19 +99,11 @@ func TestCodes(t *testing.T) {
 		codes.Internal: classify.Slow, codes.Unavailable: classify.Slow, codes.DataLoss: classify.Slow, codes.Unauthenticated: classify.Slow,
 	}
 	for code, r := range want {
-		if c := classifyOf(t, fmt.Errorf("a: %w", statusErr(t, code, "x"))); c.Retry() != r || c.Rule() != code.String() {
+		if c := reader.Classify(t, Errors(), fmt.Errorf("a: %w", statusErr(t, code, "x"))); c.Retry() != r || c.Rule() != code.String() {
 			t.Errorf("%s: got %v, want %s", code, c, r)
 		}
 	}
-	if len(want) != 15 || len(Codes()) < 20 {
-		t.Errorf("there are %d codes here and %d in the table", len(want), len(Codes()))
-	}
-	seen := map[string]bool{}
 	for _, r := range Codes() {
-		if seen[r.Code+r.InnerCode] {
-			t.Errorf("%s is listed twice", r.Code+r.InnerCode)
-		}
-		seen[r.Code+r.InnerCode] = true
 		if r.Code == "" {
 			continue
 		}
@@ -153,15 +118,12 @@ func TestCodes(t *testing.T) {
 	}
 	// A reason wins over the code.
 	for reason, r := range map[string]classify.Retry{"SERVICE_DISABLED": classify.Slow, "BILLING_DISABLED": classify.VerySlow, "NEWER": classify.OnChange, "service_disabled": classify.OnChange} {
-		if c := classifyOf(t, statusErr(t, codes.InvalidArgument, "x", errorInfo(reason))); c.Retry() != r {
+		if c := reader.Classify(t, Errors(), statusErr(t, codes.InvalidArgument, "x", errorInfo(reason))); c.Retry() != r {
 			t.Errorf("%s: got %v, want %s", reason, c, r)
 		}
 	}
-	if c := classifyOf(t, custom{status.New(codes.Code(77), strings.Repeat("x", 10))}); c.Retry() != classify.Slow || c.Rule() != "Unknown" {
+	if c := reader.Classify(t, Errors(), custom{status.New(codes.Code(77), strings.Repeat("x", 10))}); c.Retry() != classify.Slow || c.Rule() != "Unknown" {
 		t.Errorf("a new code: got %v", c)
 	}
-	Codes()[0].Retry = classify.OnChange
-	if Codes()[0].Retry == classify.OnChange {
-		t.Error("a change of the copy changed the table")
-	}
+	reader.Table(t, Codes)
 }
