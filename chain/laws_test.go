@@ -147,11 +147,14 @@ func layered(program []step, layers []string) []step {
 
 func (m *history) check(t *rapid.T) {
 	for _, c := range m.chains {
-		var names []string
+		var names, got []string
 		for _, s := range c.links {
 			names = append(names, s.point+"/"+s.id)
 		}
-		if got := namesOf(c.chain); !slices.Equal(names, got) || c.chain.Len() != len(got) {
+		for _, l := range c.chain.Links() {
+			got = append(got, l.Point+"/"+l.Name)
+		}
+		if !slices.Equal(names, got) || c.chain.Len() != len(got) {
 			t.Fatalf("the points and names listed by a chain: -want, +got:\n%s", cmp.Diff(names, got))
 		}
 		for _, o := range m.chains {
@@ -506,11 +509,4 @@ func (e edit) check(t *rapid.T, err error) {
 	if err == nil || err.Error() != text {
 		t.Fatalf("%s(%q): got %v, want the error %s", e.op, e.name, err, text)
 	}
-}
-
-func namesOf(c links) (names []string) {
-	for _, l := range c.Links() {
-		names = append(names, l.Point+"/"+l.Name)
-	}
-	return names
 }

@@ -62,8 +62,6 @@ func TestExit(t *testing.T) {
 		end    op
 		want   chain.Exit
 	}{
-		"Result": {"Result is the returned result", stop, chain.Exit{Result: "end()"}},
-		"Error":  {"Err is the returned error, and Result the result returned with it", fail, chain.Exit{Result: "end()", Err: failure("end failed")}},
 		"Panic":  {"Panic is the panic value, and there is no result", panicBefore, chain.Exit{Panic: failure("end panicked")}},
 		"Goexit": {"Err says so if the goroutine ends", goexit, chain.Exit{Err: callrun.ErrGoexit}},
 	}
