@@ -74,18 +74,12 @@ type transient struct{}
 
 func (transient) Error() string { return "later" }
 
-// codeOnly is an error that reports its code by a method.
+// codeOnly is an error that reports its code and a delay by methods, and no status.
 type codeOnly string
 
-func (codeOnly) Error() string       { return "coded" }
-func (c codeOnly) ErrorCode() string { return string(c) }
-
-// slowly is a net.Error that timed out.
-type slowly struct{}
-
-func (slowly) Error() string   { return "slow" }
-func (slowly) Timeout() bool   { return true }
-func (slowly) Temporary() bool { return false }
+func (codeOnly) Error() string             { return "coded" }
+func (c codeOnly) ErrorCode() string       { return string(c) }
+func (codeOnly) RetryAfter() time.Duration { return time.Minute }
 
 var readsTransient = NewErrors("transient", func(f *Failure) bool {
 	_, f.Transient = errors.AsType[transient](f.Err)
@@ -111,7 +105,7 @@ func TestDefaultErrors(t *testing.T) {
 		"conflict, canceled": {"another error of a canceled pass is a failure", called, respErr("Conflict", 409, ""), "Conflict"},
 		"deadline":           {"the deadline of a request expired", on, fmt.Errorf("get: %w", context.DeadlineExceeded), "Timeout"},
 		"inner deadline":     {"a deadline expired, whatever the outer error reports", on, noTimeout{context.DeadlineExceeded}, "Timeout"},
-		"net timeout":        {"a network request timed out", on, &url.Error{Op: "Get", URL: "/", Err: slowly{}}, "Timeout"},
+		"net timeout":        {"a network request timed out", on, &url.Error{Op: "Get", URL: "/", Err: timeout{errors.New("slow")}}, "Timeout"},
 		"dial":               {"a connection was refused", on, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "Network"},
 		"name":               {"a name does not resolve", on, fmt.Errorf("get: %w", &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}), "Network"},
 		"file":               {"an error of a file is not one of the network", on, &fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOENT}, "Unknown"},

@@ -39,13 +39,6 @@ type status int
 func (s status) Error() string   { return fmt.Sprint("status ", int(s)) }
 func (s status) StatusCode() int { return int(s) }
 
-// codeAndDelay is an error with a code and a delay, but no status.
-type codeAndDelay struct{}
-
-func (codeAndDelay) Error() string             { return "busy" }
-func (codeAndDelay) ErrorCode() string         { return "Busy" }
-func (codeAndDelay) RetryAfter() time.Duration { return time.Minute }
-
 // noTimeout wraps an error. Its method Timeout returns false.
 type noTimeout struct{ error }
 
@@ -168,7 +161,7 @@ func TestHostileErrors(t *testing.T) {
 		"panicky":         panicky{},
 		"panicky, joined": errors.Join(missing, panicky{}),
 		"typed nil":       (*methods)(nil),
-		"nil wrapper":     (*wrapper)(nil),
+		"nil wrapper":     (*timeout)(nil),
 	}
 	for _, method := range []string{"Error", "Unwrap", "As", "Is", "ErrorCode", "ErrorMessage", "HTTPStatusCode", "RetryAfter", "Timeout"} {
 		cases["panics in "+method] = panics(method)

@@ -16,19 +16,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// asError produces an error through As only.
-type asError struct{ r *reply }
-
-func (e asError) Error() string { return "as" }
-
-func (e asError) As(target any) bool {
-	if t, ok := target.(**reply); ok {
-		*t = e.r
-		return true
-	}
-	return false
-}
-
 // panicky panics in each of its methods.
 type panicky struct{}
 
@@ -36,14 +23,7 @@ func (panicky) Error() string { panic("no text") }
 func (panicky) Unwrap() error { panic("no cause") }
 func (panicky) Is(error) bool { panic("no equal") }
 
-// wrapper wraps an error and does not use its text.
-type wrapper struct{ err error }
-
-func (w *wrapper) Error() string { return "wrapper" }
-func (w *wrapper) Unwrap() error { return w.err }
-
 func TestNewFailure(t *testing.T) {
-	bare := respErr("Conflict", 409, "")
 	cases := map[string]struct {
 		reason string
 		err    error
@@ -51,14 +31,13 @@ func TestNewFailure(t *testing.T) {
 	}{
 		"response": {"the reader sets code, status, message and delay", respErr("Conflict", 409, "busy", "Retry-After", "7"), Failure{Code: "Conflict", Status: 409, Message: "busy", After: 7 * time.Second}},
 		"date":     {"a date is measured against now", respErr("Conflict", 409, "", "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), Failure{Code: "Conflict", Status: 409, After: time.Minute}},
-		"as":       {"an As method counts, as for errors.As", fmt.Errorf("a: %w", asError{bare}), Failure{Code: "Conflict", Status: 409}},
 		"other":    {"the message of an unknown error is its text", fmt.Errorf("a: %w", errors.New("boom")), Failure{Message: "a: boom"}},
 		"panic":    {"the message of a panic is its text", &chain.PanicError{Link: "get", Value: "no"}, Failure{Message: "panic in link get: no"}},
 		"panicky":  {"an error whose methods panic is not read", panicky{}, Failure{Message: "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors"}},
 
 		"methods":       {"all methods of an error are called", &methods{code: "Busy", message: "later", status: 409, after: time.Second}, Failure{Code: "Busy", Message: "later", Status: 409, After: time.Second}},
 		"joined":        {"the fields of a joined error are those of its first cause with a code", errors.Join(errors.New("x"), nil, &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
-		"no status":     {"an error may have some of the methods", codeAndDelay{}, Failure{Code: "Busy", Message: "busy", After: time.Minute}},
+		"no status":     {"an error may have some of the methods", codeOnly("Busy"), Failure{Code: "Busy", Message: "coded", After: time.Minute}},
 		"reset":         {"a reset connection is transient", syscall.ECONNRESET, Failure{Message: syscall.ECONNRESET.Error(), Transient: true}},
 		"throttled":     {"429 is transient", status(429), Failure{Message: "status 429", Status: 429, Transient: true}},
 		"slow":          {"408 is transient", status(408), Failure{Message: "status 408", Status: 408, Transient: true}},

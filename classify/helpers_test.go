@@ -66,9 +66,6 @@ func newFailure(err error, apiVersion string, now time.Time) *Failure {
 	return NewFailure(err, apiVersion, now, theService)
 }
 
-// ofService returns a failure with a code of the test service.
-func ofService(code string) *Failure { return newFailure(respErr(code, 0, ""), "", noon) }
-
 // classifyBy classifies f by the links and the tables after them.
 func classifyBy(t testing.TB, f *Failure, links ...Middleware) Classification {
 	t.Helper()

@@ -27,11 +27,7 @@ func apiErr(code, message string, fault smithy.ErrorFault, status int, header ..
 }
 
 func responseErr(err error, status int, header ...string) error {
-	h := http.Header{}
-	for i := 0; i < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
-	}
-	return &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: h}}, Err: err}
+	return &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: reader.Header(header...)}}, Err: err}
 }
 
 func TestRead(t *testing.T) {

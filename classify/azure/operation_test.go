@@ -17,6 +17,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/testing/reader"
 )
 
 // thing is the result of the operations.
@@ -47,11 +48,8 @@ func (s *service) Do(req *http.Request) (*http.Response, error) {
 	if a.status == 0 {
 		return nil, io.ErrUnexpectedEOF
 	}
-	h := http.Header{}
-	for i := 0; i < len(a.header); i += 2 {
-		h.Set(a.header[i], a.header[i+1])
-	}
-	return &http.Response{StatusCode: a.status, Header: h, Body: io.NopCloser(strings.NewReader(a.body)), Request: req}, nil
+	body := io.NopCloser(strings.NewReader(a.body))
+	return &http.Response{StatusCode: a.status, Header: reader.Header(a.header...), Body: body, Request: req}, nil
 }
 
 // begin returns a function that is written as the Begin methods of the SDK are.
@@ -319,10 +317,6 @@ func TestResultNotFound(t *testing.T) {
 // respErr returns an error as a client of the SDK returns it. Its body, which
 // may be empty, was not read yet.
 func respErr(code string, status int, body string, header ...string) *azcore.ResponseError {
-	h := http.Header{}
-	for i := 0; i+1 < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
-	}
-	resp := &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
+	resp := &http.Response{StatusCode: status, Header: reader.Header(header...), Body: io.NopCloser(strings.NewReader(body))}
 	return &azcore.ResponseError{ErrorCode: code, StatusCode: status, RawResponse: resp}
 }

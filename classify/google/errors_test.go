@@ -19,11 +19,7 @@ import (
 // apiErr returns the error of a client for a response.
 func apiErr(t testing.TB, status int, body string, header ...string) error {
 	t.Helper()
-	h := http.Header{}
-	for i := 0; i < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
-	}
-	err := googleapi.CheckResponse(&http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))})
+	err := googleapi.CheckResponse(&http.Response{StatusCode: status, Header: reader.Header(header...), Body: io.NopCloser(strings.NewReader(body))})
 	if err == nil {
 		t.Fatalf("status %d is not an error", status)
 	}

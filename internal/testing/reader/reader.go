@@ -3,6 +3,7 @@ package reader
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"time"
 
@@ -33,6 +34,15 @@ func Test(t *testing.T, errs classify.Errors, cases map[string]Case) {
 			}
 		})
 	}
+}
+
+// Header makes a header of keys and values.
+func Header(pairs ...string) http.Header {
+	h := http.Header{}
+	for i := 0; i < len(pairs); i += 2 {
+		h.Set(pairs[i], pairs[i+1])
+	}
+	return h
 }
 
 // Classify classifies err without links.
