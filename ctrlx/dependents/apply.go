@@ -1,6 +1,7 @@
 package dependents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,15 +47,6 @@ func (r *Request) marked() *unstructured.Unstructured {
 	annotations, key := u.GetAnnotations(), &r.of.keys
 	annotations[key.owner], annotations[key.applied] = r.by.id, r.of.clock.Now().UTC().Format(time.RFC3339)
 	u.SetAnnotations(annotations)
-	return u
-}
-
-// withMarks returns a copy of the manifest with the marks that say whose the object
-// is, and which manifest it has.
-func (r *Request) withMarks(digest string) *unstructured.Unstructured {
-	u := r.manifest().DeepCopy()
-	_ = unstructured.SetNestedField(u.Object, r.by.mark, "metadata", "labels", r.of.keys.owner) // request has checked the maps
-	_ = unstructured.SetNestedField(u.Object, digest, "metadata", "annotations", r.of.keys.digest)
 	return u
 }
 
@@ -198,6 +191,111 @@ func (r *Request) takeOver(ctx context.Context, takes func(manager string) bool)
 		ops = append(ops, operation{"replace", "/metadata/managedFields", entries})
 	}
 	return alone, r.patch(ctx, live, ops)
+}
+
+// taken returns the managed fields of the live object after a takeover; nil: there
+// is nothing to take. The fields of another version of the API than the manifest's
+// may have other paths, so they stay. alone are the taken fields that no other
+// manager owns. The package csaupgrade is no help here: it takes no fields of an
+// Apply, and drops those of other versions of the API.
+func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set, err error) {
+	m, err := managersOf(r.Live, r.of.manager)
+	if err != nil {
+		return nil, nil, err
+	}
+	ignored, err := r.released(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	ours, version := m.entry, r.gvk.GroupVersion().String()
+	ours.APIVersion = cmp.Or(ours.APIVersion, version)
+	taken, others := fieldpath.NewSet(), fieldpath.NewSet()
+	for _, o := range m.others {
+		e, set := o.entry, o.set
+		// The API server converts an own entry of another version in this apply.
+		if e.Subresource == "" && e.APIVersion == version && ours.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)) {
+			takes := set.RecursiveDifference(ignored.Union(untaken))
+			taken = taken.Union(takes)
+			if set = set.Difference(takes); set.Empty() {
+				continue
+			}
+			e.FieldsV1 = fieldsV1(set)
+		}
+		others = others.Union(set)
+		entries = append(entries, e)
+	}
+	stays := m.applied.RecursiveDifference(ignored) // an apply without a field that only this name owns would remove it
+	if taken.Empty() && stays.Equals(m.applied) {
+		return nil, nil, nil
+	}
+	ours.FieldsV1 = fieldsV1(stays.Union(taken))
+	return append(entries, ours), taken.Leaves().Difference(others), nil
+}
+
+// released returns the ignored fields as m, the managed fields of the live object,
+// name them. An item of a list that has one owner as a whole is an error, because no apply
+// leaves a part of such a list alone.
+func (r *Request) released(m *managers) (*fieldpath.Set, error) {
+	ignored := fieldpath.NewSet(r.ignored...)
+	if ignored.Empty() {
+		return ignored, nil
+	}
+	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Live)
+	if err != nil {
+		return nil, err
+	}
+	given, err := manifest(r.Object, r.gvk)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range r.ignored {
+		found := located(live, m.all, path, nil)
+		for _, p := range found {
+			if p[len(p)-1].Key != nil && m.owns(m.all, p) && m.all.RecursiveDifference(fieldpath.NewSet(p)).Equals(m.all) {
+				return nil, fmt.Errorf("%w: %s: %s cannot be ignored, because the API server knows no items of this list: "+
+					"ignore the whole list", ErrInvalid, r.Ref(), textOf(path))
+			}
+		}
+		for _, p := range append(found, located(given.Object, m.all, path, nil)...) { // all that removePath removes
+			ignored.Insert(p)
+		}
+	}
+	return ignored, nil
+}
+
+// located returns the paths in managed fields of what path names in an object. all
+// are the managed fields of content, which is at outer. They name an item of a list
+// by all its keys, and path may name it by any of its fields.
+func located(content any, all *fieldpath.Set, path, outer fieldpath.Path) (paths []fieldpath.Path) {
+	if len(path) == 0 {
+		return []fieldpath.Path{outer}
+	}
+	e := path[0]
+	at := func(e fieldpath.PathElement, inner any) {
+		paths = append(paths, located(inner, all.WithPrefix(e), path[1:], append(slices.Clip(outer), e))...)
+	}
+	switch content := content.(type) {
+	case map[string]any:
+		if e.FieldName == nil {
+			break
+		}
+		if inner, found := content[*e.FieldName]; found {
+			at(e, inner)
+		}
+	case []any:
+		is, items := names(e, content), itemsOf(all)
+		for _, item := range content {
+			if is(item) && len(items) == 0 {
+				return []fieldpath.Path{append(slices.Clip(outer), e)}
+			}
+			for _, field := range items {
+				if is(item) && matches(elementOf(field, item), field) {
+					at(field, item)
+				}
+			}
+		}
+	}
+	return paths
 }
 
 // operation is one of a JSON patch.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -50,6 +51,20 @@ type core struct {
 	applyChain, deleteChain Chain
 	apply, remove           handler // observed
 	lookApply, lookRemove   handler // for ReadOnly
+}
+
+type options struct {
+	cluster     string
+	clock       clock.PassiveClock
+	policies    Policies
+	ofOwner     func(client.Object) Policies
+	manager     string
+	readiness   ready.Func // of all kinds but those of readinessOf; nil: the rule of kstatus
+	readinessOf map[schema.GroupKind]ready.Func
+	prefixes    []string
+	observer    chain.Observer // nil: none
+	applyEdits  []func(Chain) (Chain, error)
+	deleteEdits []func(Chain) (Chain, error)
 }
 
 // mode says what a Dependents does with an object that needs a write.
@@ -108,6 +123,57 @@ type Request struct {
 	hints     ready.Hints                // of the object, in addition to those of its kind
 	contents  string                     // the digest of the manifest; empty: Apply refuses the request
 	made      *unstructured.Unstructured // the result of manifest; nil: not made yet
+}
+
+// Outcome is the state in which a pass leaves an object. The zero Outcome is an
+// error.
+type Outcome string
+
+// The outcomes.
+const (
+	Created     Outcome = "created"     // Apply created it
+	Updated     Outcome = "updated"     // Apply wrote it
+	InSync      Outcome = "in sync"     // nothing differs; it may have been there before
+	NotOurs     Outcome = "not ours"    // it has another owner, or none, and the policy forbids to adopt it
+	Terminating Outcome = "terminating" // it is in deletion; a later pass creates it, or finds it gone
+	Waiting     Outcome = "waiting"     // it is written, and it is not ready or contested
+	Gone        Outcome = "gone"        // Delete found that it does not exist
+	Orphaned    Outcome = "orphaned"    // the delete policy keeps it
+)
+
+// Result is the result of a pass over one object. Do not compare Results with
+// ==.
+type Result struct {
+	Outcome Outcome
+	// Object is the object as it was last read or written. It is nil if the
+	// object does not exist. It has the form of [Request.Live]. Do not change
+	// it.
+	Object client.Object
+	// Fields are the fields of the manifest that this name did not own before the
+	// pass, as in "spec.replicas is managed by kubectl-edit", or "data.k is missing".
+	// After Created it is empty. After Updated they are the fields that the write
+	// corrected or added. A dry-run adds those that the write removes in a request of
+	// its own, as in "spec.strategy.rollingUpdate is removed": this name takes them over
+	// from another field manager, as under Replace, or the API server refuses them next
+	// to the manifest. Object may still have these fields.
+	Fields []string
+	// Pending is the request, if the object needs a write that [Dependents.DryRun]
+	// or [Dependents.ReadOnly] did not make; nil: it needs none, or it was
+	// written. Its Live is the object as it was read. Links inside InSync get no
+	// such result.
+	Pending *Request
+	// After is the time until the next correction of a contested object: other
+	// managers change Fields again and again, another owner has taken the object
+	// back, or another writer deletes it. Zero: it is not contested.
+	After time.Duration
+	// Readiness is the readiness of Object. It is zero for outcomes other than
+	// Created, Updated, InSync and Waiting, and without the link Ready.
+	Readiness checks.Readiness
+	// Message says what the result waits for, and what resolves it. It is empty
+	// if the result is settled. It may quote the conditions of the object, and
+	// ends with a problem that one of them names. The
+	// condition Ready of the owner shows it as one safe line.
+	Message string
 }
 
 // ownership says to which owner an object belongs.

@@ -2,7 +2,6 @@ package dependents
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // drift returns the fields of the manifest that this name does not own in an
@@ -110,49 +108,6 @@ func (m *managers) lacksAt(
 	return []fieldpath.Path{here}
 }
 
-// itemsOf returns the items of a list that has keys, or of a set.
-func itemsOf(fields *fieldpath.Set) (items []fieldpath.PathElement) {
-	add := func(e fieldpath.PathElement) {
-		if e.Key != nil || e.Value != nil {
-			items = append(items, e)
-		}
-	}
-	fields.Members.Iterate(add)
-	fields.Children.Iterate(func(e fieldpath.PathElement) {
-		if !fields.Members.Has(e) {
-			add(e)
-		}
-	})
-	return items
-}
-
-// elementOf returns the element of an item of the manifest, with those keys of
-// other items that it has.
-func elementOf(other fieldpath.PathElement, item any) fieldpath.PathElement {
-	if other.Key == nil {
-		return fieldpath.ValueElement(value.NewValueInterface(item))
-	}
-	m, _ := item.(map[string]any)
-	var keys value.FieldList
-	for _, key := range *other.Key {
-		if v, ok := m[key.Name]; ok {
-			keys = append(keys, value.Field{Name: key.Name, Value: value.NewValueInterface(v)})
-		}
-	}
-	return fieldpath.KeyElement(keys...)
-}
-
-// matches reports whether the element of an item of the manifest is that of a
-// field. A key that the item lacks has a default, so it matches.
-func matches(item, field fieldpath.PathElement) bool {
-	if item.Key == nil || field.Key == nil {
-		return item.Equals(field)
-	}
-	return !slices.ContainsFunc(*item.Key, func(key value.Field) bool {
-		return !slices.ContainsFunc(*field.Key, func(f value.Field) bool { return f.Name == key.Name && value.Equals(f.Value, key.Value) })
-	})
-}
-
 // managersOf reads the managed fields of an object. name is the field manager
 // of this process.
 func managersOf(live client.Object, name string) (*managers, error) {
@@ -208,45 +163,6 @@ func (m *managers) of(path fieldpath.Path) string {
 	return strings.Join(names, " and ")
 }
 
-// taken returns the managed fields of the live object after a takeover; nil: there
-// is nothing to take. The fields of another version of the API than the manifest's
-// may have other paths, so they stay. alone are the taken fields that no other
-// manager owns. The package csaupgrade is no help here: it takes no fields of an
-// Apply, and drops those of other versions of the API.
-func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set, err error) {
-	m, err := managersOf(r.Live, r.of.manager)
-	if err != nil {
-		return nil, nil, err
-	}
-	ignored, err := r.released(m)
-	if err != nil {
-		return nil, nil, err
-	}
-	ours, version := m.entry, r.gvk.GroupVersion().String()
-	ours.APIVersion = cmp.Or(ours.APIVersion, version)
-	taken, others := fieldpath.NewSet(), fieldpath.NewSet()
-	for _, o := range m.others {
-		e, set := o.entry, o.set
-		// The API server converts an own entry of another version in this apply.
-		if e.Subresource == "" && e.APIVersion == version && ours.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)) {
-			takes := set.RecursiveDifference(ignored.Union(untaken))
-			taken = taken.Union(takes)
-			if set = set.Difference(takes); set.Empty() {
-				continue
-			}
-			e.FieldsV1 = fieldsV1(set)
-		}
-		others = others.Union(set)
-		entries = append(entries, e)
-	}
-	stays := m.applied.RecursiveDifference(ignored) // an apply without a field that only this name owns would remove it
-	if taken.Empty() && stays.Equals(m.applied) {
-		return nil, nil, nil
-	}
-	ours.FieldsV1 = fieldsV1(stays.Union(taken))
-	return append(entries, ours), taken.Leaves().Difference(others), nil
-}
-
 // untaken are the fields that no takeover takes: the finalizers, and the replicas,
 // which an autoscaler may set by an update of the object.
 var untaken = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "finalizers"), fieldpath.MakePathOrDie("spec", "replicas"))
@@ -277,9 +193,6 @@ func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (fields [
 	}
 	return fields, nil
 }
-
-// textOf returns a path as in spec.template.spec.containers[name="web"].image.
-func textOf(path fieldpath.Path) string { return strings.TrimPrefix(path.String(), ".") }
 
 // hasPrefix reports whether SsaOverride takes over the fields of a manager.
 func hasPrefix(prefixes []string) func(string) bool {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -134,68 +133,48 @@ func names(e fieldpath.PathElement, list []any) func(item any) bool {
 	}
 }
 
-// released returns the ignored fields as m, the managed fields of the live object,
-// name them. An item of a list that has one owner as a whole is an error, because no apply
-// leaves a part of such a list alone.
-func (r *Request) released(m *managers) (*fieldpath.Set, error) {
-	ignored := fieldpath.NewSet(r.ignored...)
-	if ignored.Empty() {
-		return ignored, nil
-	}
-	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Live)
-	if err != nil {
-		return nil, err
-	}
-	given, err := manifest(r.Object, r.gvk)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range r.ignored {
-		found := located(live, m.all, path, nil)
-		for _, p := range found {
-			if p[len(p)-1].Key != nil && m.owns(m.all, p) && m.all.RecursiveDifference(fieldpath.NewSet(p)).Equals(m.all) {
-				return nil, fmt.Errorf("%w: %s: %s cannot be ignored, because the API server knows no items of this list: "+
-					"ignore the whole list", ErrInvalid, r.Ref(), textOf(path))
-			}
-		}
-		for _, p := range append(found, located(given.Object, m.all, path, nil)...) { // all that removePath removes
-			ignored.Insert(p)
+// itemsOf returns the items of a list that has keys, or of a set.
+func itemsOf(fields *fieldpath.Set) (items []fieldpath.PathElement) {
+	add := func(e fieldpath.PathElement) {
+		if e.Key != nil || e.Value != nil {
+			items = append(items, e)
 		}
 	}
-	return ignored, nil
+	fields.Members.Iterate(add)
+	fields.Children.Iterate(func(e fieldpath.PathElement) {
+		if !fields.Members.Has(e) {
+			add(e)
+		}
+	})
+	return items
 }
 
-// located returns the paths in managed fields of what path names in an object. all
-// are the managed fields of content, which is at outer. They name an item of a list
-// by all its keys, and path may name it by any of its fields.
-func located(content any, all *fieldpath.Set, path, outer fieldpath.Path) (paths []fieldpath.Path) {
-	if len(path) == 0 {
-		return []fieldpath.Path{outer}
+// elementOf returns the element of an item of the manifest, with those keys of
+// other items that it has.
+func elementOf(other fieldpath.PathElement, item any) fieldpath.PathElement {
+	if other.Key == nil {
+		return fieldpath.ValueElement(value.NewValueInterface(item))
 	}
-	e := path[0]
-	at := func(e fieldpath.PathElement, inner any) {
-		paths = append(paths, located(inner, all.WithPrefix(e), path[1:], append(slices.Clip(outer), e))...)
-	}
-	switch content := content.(type) {
-	case map[string]any:
-		if e.FieldName == nil {
-			break
-		}
-		if inner, found := content[*e.FieldName]; found {
-			at(e, inner)
-		}
-	case []any:
-		is, items := names(e, content), itemsOf(all)
-		for _, item := range content {
-			if is(item) && len(items) == 0 {
-				return []fieldpath.Path{append(slices.Clip(outer), e)}
-			}
-			for _, field := range items {
-				if is(item) && matches(elementOf(field, item), field) {
-					at(field, item)
-				}
-			}
+	m, _ := item.(map[string]any)
+	var keys value.FieldList
+	for _, key := range *other.Key {
+		if v, ok := m[key.Name]; ok {
+			keys = append(keys, value.Field{Name: key.Name, Value: value.NewValueInterface(v)})
 		}
 	}
-	return paths
+	return fieldpath.KeyElement(keys...)
 }
+
+// matches reports whether the element of an item of the manifest is that of a
+// field. A key that the item lacks has a default, so it matches.
+func matches(item, field fieldpath.PathElement) bool {
+	if item.Key == nil || field.Key == nil {
+		return item.Equals(field)
+	}
+	return !slices.ContainsFunc(*item.Key, func(key value.Field) bool {
+		return !slices.ContainsFunc(*field.Key, func(f value.Field) bool { return f.Name == key.Name && value.Equals(f.Value, key.Value) })
+	})
+}
+
+// textOf returns a path as in spec.template.spec.containers[name="web"].image.
+func textOf(path fieldpath.Path) string { return strings.TrimPrefix(path.String(), ".") }

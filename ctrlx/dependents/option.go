@@ -16,20 +16,6 @@ import (
 // Option changes a [Dependents]. A nil function in an option panics.
 type Option func(*options)
 
-type options struct {
-	cluster     string
-	clock       clock.PassiveClock
-	policies    Policies
-	ofOwner     func(client.Object) Policies
-	manager     string
-	readiness   ready.Func // of all kinds but those of readinessOf; nil: the rule of kstatus
-	readinessOf map[schema.GroupKind]ready.Func
-	prefixes    []string
-	observer    chain.Observer // nil: none
-	applyEdits  []func(Chain) (Chain, error)
-	deleteEdits []func(Chain) (Chain, error)
-}
-
 // WithPolicies sets the policies of objects without annotations. An empty field,
 // and the update policy "default", stay as an earlier option set them.
 func WithPolicies(p Policies) Option {

@@ -18,7 +18,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
-	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
@@ -185,39 +184,6 @@ func terminating(next handler) handler {
 		}
 		return next(ctx, r)
 	}
-}
-
-// follow states in the pass of a reconciler that its owner depends on the
-// objects of requests. The objects of another cluster have no events in this
-// manager, and the manager may not show an owner what its deployment target
-// hides.
-//
-// A dry-run, and the write after it, follow nothing: the pass has looked before.
-func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request) {
-	if d.clients.Engine == nil || a != applying || d.mode == trying {
-		return
-	}
-	for _, r := range requests {
-		if !r.via.Target && r.verdict == nil {
-			ctrlx.Follow(ctx, r.ref)
-		}
-	}
-}
-
-// seen returns a digest of what matters of a dependent, besides its spec or
-// data: the readiness, the labels, and the annotations with the marks. It is 0
-// for an object that is no dependent of this name.
-func (d *Dependents) seen(k *kind, obj client.Object) uint64 {
-	if obj.GetLabels()[d.keys.owner] == "" {
-		return 0
-	}
-	hints, _ := ready.ParseHints(obj.GetAnnotations()[d.keys.hint]) // zero if a person has made it invalid
-	r := hints.Hinted(obj, k.readiness(obj))
-	state := uint64(r.State) << 1
-	if isReady(r) {
-		state++
-	}
-	return digest.And(digest.Metadata(obj), state)
 }
 
 // awaitReady adds the readiness of the object to the result. An object in sync

@@ -25,9 +25,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
@@ -130,6 +132,23 @@ func (d *Dependents) request(via again.Access, a action, by *owner, obj client.O
 		}
 	}
 	return r, nil
+}
+
+// follow states in the pass of a reconciler that its owner depends on the
+// objects of requests. The objects of another cluster have no events in this
+// manager, and the manager may not show an owner what its deployment target
+// hides.
+//
+// A dry-run, and the write after it, follow nothing: the pass has looked before.
+func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request) {
+	if d.clients.Engine == nil || a != applying || d.mode == trying {
+		return
+	}
+	for _, r := range requests {
+		if !r.via.Target && r.verdict == nil {
+			ctrlx.Follow(ctx, r.ref)
+		}
+	}
 }
 
 // settings sets what the annotations of this name say. It returns a problem for each
@@ -319,6 +338,15 @@ func (r *Request) make() error {
 	return nil
 }
 
+// withMarks returns a copy of the manifest with the marks that say whose the object
+// is, and which manifest it has.
+func (r *Request) withMarks(digest string) *unstructured.Unstructured {
+	u := r.manifest().DeepCopy()
+	_ = unstructured.SetNestedField(u.Object, r.by.mark, "metadata", "labels", r.of.keys.owner) // request has checked the maps
+	_ = unstructured.SetNestedField(u.Object, digest, "metadata", "annotations", r.of.keys.digest)
+	return u
+}
+
 // manifest returns obj without the fields that only the API server sets, and
 // without marks. It copies obj by its JSON, because DeepCopy of an unstructured
 // object panics if it has a number of another type than those of JSON.
@@ -490,6 +518,22 @@ func (r *Request) findKind(a action) error {
 		d.clients.Engine.Writes(k.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
 	}
 	return nil
+}
+
+// seen returns a digest of what matters of a dependent, besides its spec or
+// data: the readiness, the labels, and the annotations with the marks. It is 0
+// for an object that is no dependent of this name.
+func (d *Dependents) seen(k *kind, obj client.Object) uint64 {
+	if obj.GetLabels()[d.keys.owner] == "" {
+		return 0
+	}
+	hints, _ := ready.ParseHints(obj.GetAnnotations()[d.keys.hint]) // zero if a person has made it invalid
+	r := hints.Hinted(obj, k.readiness(obj))
+	state := uint64(r.State) << 1
+	if isReady(r) {
+		state++
+	}
+	return digest.And(digest.Metadata(obj), state)
 }
 
 // kstatusOf returns the readiness of a kind by the rule of kstatus, and by the
