@@ -248,7 +248,7 @@ func mistakes(obj client.Object) (problems []string) {
 	}
 	metadata, _ := u.Object["metadata"].(map[string]any)
 	for _, field := range []string{"name", "namespace", "generateName"} {
-		if value := metadata[field]; value != nil && reflect.TypeOf(value).Kind() != reflect.String {
+		if _, text := metadata[field].(string); !text && metadata[field] != nil {
 			problems = append(problems, "metadata."+field+" is no text: put it in quotes")
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -267,6 +268,7 @@ func TestInvalid(t *testing.T) {
 		"Annotation":     {"another annotation, with a policy, would be ignored", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]any{"a": true, name + "/delete-policy": "Orphan"}}), `ConfigMap NS/x: metadata.annotations["a"] is no text: put it in quotes`},
 		"Annotations":    {"a map of Go", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]string{name + "/delete-policy": "Orphan"}}), `ConfigMap NS/x: metadata.annotations is no map of texts`},
 		"Namespace":      {"another namespace would be used", named("ConfigMap", map[string]any{"name": "x", "namespace": int64(5)}), `ConfigMap NS/x: metadata.namespace is no text: put it in quotes`},
+		"TypedText":      {"the namespace of the owner would be used", named("ConfigMap", map[string]any{"name": "x", "namespace": types.UID("y")}), `ConfigMap NS/x: metadata.namespace is no text: put it in quotes`},
 		"SecretText":     {"the error has no value", secret("stringData", map[string]any{"pin": int64(847261)}), `Secret NS/x: stringData["pin"] is no text: put it in quotes`},
 		"SecretData":     {"the error has no value", secret("data", map[string]any{"pin": int64(847261)}), `Secret NS/x: data["pin"] is no text: put it in quotes`},
 		"NoJSON":         {"no JSON", &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x"}, "data": make(chan int)}}, `unsupported type: chan int`},
