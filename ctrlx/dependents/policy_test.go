@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -49,9 +48,7 @@ func TestAdoption(t *testing.T) {
 	absent := func(*world) {}
 	controlled := func(w *world) {
 		none(w)
-		w.edit("kubectl", func(cm *corev1.ConfigMap) {
-			cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: "9", Controller: new(true)}}
-		})
+		w.edit("kubectl", byReplicaSet)
 	}
 	otherName := func(w *world) {
 		none(w)
@@ -100,8 +97,7 @@ func TestAdoption(t *testing.T) {
 				cm = configMap([]string{"adoption-policy", tc.policy}, []string{"k", "new"})
 			}
 			if live := w.read(); live != nil && !strings.Contains(name, "Our") {
-				res, err := w.DeleteObject(t.Context(), w.owner, cm)
-				if must(t, err); res.Outcome != dependents.Orphaned || !res.IsSettled() || w.read() == nil || len(w.writes()) > 0 {
+				if res := w.remove(cm); res.Outcome != dependents.Orphaned || !res.IsSettled() || w.read() == nil || len(w.writes()) > 0 {
 					t.Errorf("%s: no policy deletes an object of another owner, or of none: got %s", tc.reason, res.Outcome)
 				}
 			}
@@ -198,7 +194,7 @@ func TestStolen(t *testing.T) {
 		"Label":      {"an object that another owner took is not taken back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "IfUnowned", "not ours", true},
 		"NeverLabel": {"nor under Never", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Never", "not ours", true},
 		"OtherName":  {"nor one that another name marked, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "IfUnowned", "not ours", true},
-		"Controller": {"nor one that has another controller", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }, "IfUnowned", "not ours", true},
+		"Controller": {"nor one that has another controller", byReplicaSet, "IfUnowned", "not ours", true},
 		"OwnerAgain": {"an earlier owner of the name was the controller", controlledBy(testv1.GroupVersion.String(), "Cluster", "shop"), "IfUnowned", "in sync", false},
 		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
 		"AlwaysName": {"Always takes it back from another name, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "Always", "updated", false},
@@ -232,8 +228,7 @@ func TestStolen(t *testing.T) {
 				if got := w.apply(changed).Outcome; got != dependents.NotOurs || w.read().ResourceVersion != stolen {
 					t.Errorf("%s: a new manifest: got %s", tc.reason, got)
 				}
-				res, err := w.DeleteObject(t.Context(), w.owner, cm)
-				if must(t, err); res.Outcome != dependents.Orphaned || w.read() == nil {
+				if res := w.remove(cm); res.Outcome != dependents.Orphaned || w.read() == nil {
 					t.Errorf("%s: a deletion: got %s", tc.reason, res.Outcome)
 				}
 			}
@@ -241,16 +236,14 @@ func TestStolen(t *testing.T) {
 	}
 }
 
+// controlledBy makes an object the controller of the ConfigMap.
 func controlledBy(apiVersion, kind, name string) func(*corev1.ConfigMap) {
 	return func(cm *corev1.ConfigMap) {
-		cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: "0", Controller: new(true)}}
+		cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: "9", Controller: new(true)}}
 	}
 }
 
-// controller returns the owner references of an object of a ReplicaSet.
-func controller(uid types.UID) []metav1.OwnerReference {
-	return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: uid, Controller: new(true)}}
-}
+var byReplicaSet = controlledBy("apps/v1", "ReplicaSet", "rs")
 
 // TestTakenFromAnotherName lets a reconciler of another name take an object under
 // Always. Then only this one writes and deletes the object.
@@ -261,7 +254,7 @@ func TestTakenFromAnotherName(t *testing.T) {
 		before func(*corev1.ConfigMap)
 	}{
 		"Label":      {"the label of the first owner would count", func(*corev1.ConfigMap) {}},
-		"Controller": {"a controller counts as an owner, too", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }},
+		"Controller": {"a controller counts as an owner, too", byReplicaSet},
 	}
 	for title, tc := range cases {
 		for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
@@ -286,17 +279,9 @@ func TestTakenFromAnotherName(t *testing.T) {
 				b.settle(second)
 				b.Dependents = dependents.New("db.example.com", cluster{api, api}, dependents.WithClock(w.clock),
 					dependents.WithPolicies(dependents.Policies{Update: dependents.UpdatePolicy(policy)}))
-				var got []string
-				pass := func(res dependents.Result, err error) {
-					must(t, err)
-					got = append(got, string(res.Outcome))
-				}
-				pass(b.apply(second), nil)
-				pass(w.apply(first), nil)
-				pass(w.DeleteObject(t.Context(), w.owner, first))
-				got = append(got, fmt.Sprint(w.read().Data, len(w.read().OwnerReferences)))
-				pass(b.DeleteObject(t.Context(), b.owner, second))
-				same(t, []string{"in sync", "not ours", "orphaned", "map[k:b] 0", "terminating"}, got, "%s", tc.reason)
+				got := []any{b.apply(second).Outcome, w.apply(first).Outcome, w.remove(first).Outcome}
+				got = append(got, w.read().Data, len(w.read().OwnerReferences), b.remove(second).Outcome)
+				same(t, "[in sync not ours orphaned map[k:b] 0 terminating]", fmt.Sprint(got), "%s", tc.reason)
 			})
 		}
 	}
@@ -349,7 +334,7 @@ func TestOwnMarks(t *testing.T) {
 		"Label": {"the users want the label", func(cm *corev1.ConfigMap) {
 			cm.SetLabels(merged(cm.Labels, map[string]string{"acme.example.com/owner-id": "x"}))
 		}},
-		"Controller": {"the users want the controller", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }},
+		"Controller": {"the users want the controller", byReplicaSet},
 		"OwnerAgain": {"an earlier owner of the name was the controller", controlledBy(testv1.GroupVersion.String(), "Cluster", "shop")},
 	}
 	for title, tc := range cases {
@@ -366,9 +351,7 @@ func TestOwnMarks(t *testing.T) {
 					w.settle(cm)
 					got = append(got, string(w.apply(cm).Outcome))
 				}
-				res, err := w.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
-				must(t, err)
-				got = append(got, string(res.Outcome))
+				got = append(got, string(w.remove(configMap(nil, nil)).Outcome))
 				w = newWorld(t)
 				w.settle(configMap(nil, []string{"k", "0"}))
 				w.edit("x", tc.mark) // another writer is faster than the manifest
@@ -387,7 +370,7 @@ func merged(a, b map[string]string) map[string]string {
 	return all
 }
 
-// TestUpdate writes a new manifest by each policy, whichever wrote the old one.
+// TestUpdate writes a new manifest by each policy.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -406,9 +389,8 @@ func TestUpdate(t *testing.T) {
 		"Prefixes":    {"the prefixes are a parameter", "ssa-override", map[string]string{"g": "1", "k": "2"}, false, []string{"patch", "write"}, []string{"oth"}},
 		"NoPrefixes":  {"without a prefix all fields of others stay", "ssa-override", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"write"}, []string{}},
 	}
-	run := func(name, from string) {
-		tc := cases[name]
-		t.Run(name+"/"+from, func(t *testing.T) {
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var opts []dependents.Option
 			if tc.prefixes != nil {
@@ -416,7 +398,7 @@ func TestUpdate(t *testing.T) {
 			}
 			w := newWorld(t, opts...)
 			policy := []string{"update-policy", tc.policy}
-			w.settle(configMap([]string{"update-policy", from}, []string{"k", "1", "dropped", "1"}))
+			w.settle(configMap([]string{"update-policy", "SsaMerge"}, []string{"k", "1", "dropped", "1"}))
 			w.foreign("other", "f", "1")
 			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["g"] = "1" })
 			w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/guard"} })
@@ -444,11 +426,6 @@ func TestUpdate(t *testing.T) {
 				t.Errorf("%s: the next pass is %s, want in sync without a write", tc.reason, got.Outcome)
 			}
 		})
-	}
-	for name := range cases {
-		for _, from := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
-			run(name, from)
-		}
 	}
 }
 
@@ -500,14 +477,12 @@ func TestDelete(t *testing.T) {
 			if tc.kept {
 				want, then = dependents.Orphaned, dependents.Orphaned
 			}
-			res, err := w.DeleteObject(t.Context(), w.owner, cm)
-			must(t, err)
-			live := w.read()
+			res, live := w.remove(cm), w.read()
 			if res.Outcome != want || (live != nil) != tc.kept || live != nil && live.Labels["web.example.com/owner-id"] == "" {
 				t.Errorf("%s: got %s, and the object is %v", tc.reason, res.Outcome, live)
 			}
-			if res, err = w.DeleteObject(t.Context(), w.owner, cm); err != nil || res.Outcome != then || !res.IsSettled() {
-				t.Errorf("%s: the second pass: got %s, %v, want %s", tc.reason, res.Outcome, err, then)
+			if res = w.remove(cm); res.Outcome != then || !res.IsSettled() {
+				t.Errorf("%s: the second pass: got %s, want %s", tc.reason, res.Outcome, then)
 			}
 		})
 	}
@@ -521,8 +496,7 @@ func TestDeleteKind(t *testing.T) {
 	w.settle(&testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	old := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: testv1.GroupVersion.Group + "/v1alpha1", Kind: "Database"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	for _, want := range []dependents.Outcome{dependents.Terminating, dependents.Gone} {
-		res, err := w.DeleteObject(t.Context(), w.owner, old)
-		if must(t, err); res.Outcome != want {
+		if res := w.remove(old); res.Outcome != want {
 			t.Errorf("an object exists in every version of its kind: got %s, want %s", res.Outcome, want)
 		}
 	}
@@ -555,8 +529,8 @@ func TestDeleteNames(t *testing.T) {
 			w.settle(configMap(nil, nil))
 			tc.metadata["name"] = "a"
 			u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": tc.metadata}}
-			if res, err := w.DeleteObject(t.Context(), w.owner, u); err != nil || res.Outcome != tc.want {
-				t.Errorf("%s: got %s, %v, want %s", tc.reason, res.Outcome, err, tc.want)
+			if res := w.remove(u); res.Outcome != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, res.Outcome, tc.want)
 			}
 		})
 	}
@@ -877,10 +851,7 @@ func TestDeletedAgain(t *testing.T) {
 		"Settled": {"new manifests do not count against the last one", func(n int) client.Object { return text(strings.Repeat("x", min(n, 5))) },
 			dependents.Policies{}, nil, time.Second, 8, 8, ""},
 		"Pruned": {"an owner may delete its object and want it again", func(int) client.Object { return text("1") },
-			dependents.Policies{}, func(w *world, obj client.Object) {
-				_, err := w.DeleteObject(w.t.Context(), w.owner, obj)
-				must(w.t, err)
-			}, time.Second, 9, 9, ""},
+			dependents.Policies{}, func(w *world, obj client.Object) { w.remove(obj) }, time.Second, 9, 9, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

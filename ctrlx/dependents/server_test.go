@@ -144,6 +144,14 @@ func (w *world) apply(obj client.Object) dependents.Result {
 	return res
 }
 
+// remove deletes an object once.
+func (w *world) remove(obj client.Object) dependents.Result {
+	w.t.Helper()
+	res, err := w.DeleteObject(w.t.Context(), w.owner, obj)
+	must(w.t, err)
+	return res
+}
+
 // settle applies an object until the result is settled.
 func (w *world) settle(obj client.Object) dependents.Result {
 	w.t.Helper()

@@ -202,8 +202,7 @@ func TestTerminating(t *testing.T) {
 			if res := w.apply(configMap(policy, []string{"k", "2"})); res.Outcome != dependents.Terminating || res.Message != "it is being deleted" || len(w.writes()) > 0 {
 				t.Errorf("got %s: %s", res.Outcome, res.Message)
 			}
-			res, err := w.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
-			if must(t, err); res.Outcome != dependents.Terminating || len(w.writes()) > 0 {
+			if res := w.remove(configMap(nil, nil)); res.Outcome != dependents.Terminating || len(w.writes()) > 0 {
 				t.Errorf("a deletion: got %s", res.Outcome)
 			}
 			w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
