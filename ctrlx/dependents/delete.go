@@ -26,11 +26,11 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 		return Result{}, err
 	}
 	uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
-	// The client decodes the answer, and refuses a kind that the scheme lacks
-	// in any other form.
 	if r.of.mode == writing {
 		r.of.creations.forget(r.pair())
 	}
+	// The client decodes the answer, and refuses a kind that the scheme lacks
+	// in any other form.
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(r.gvk)
 	u.SetNamespace(r.ref.Namespace)

@@ -67,26 +67,22 @@ func TestInSync(t *testing.T) {
 		"Custom": {"a custom resource", &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}},
 	}
 	for name, tc := range cases {
-		for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride", "Recreate"} {
-			t.Run(name+"/"+policy, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t, ready)
-				obj := tc.object.DeepCopyObject().(client.Object)
-				obj.SetAnnotations(map[string]string{"web.example.com/update-policy": policy})
-				if res := w.apply(obj); res.Outcome != dependents.Created {
-					t.Fatalf("%s: got %s", tc.reason, res.Outcome)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, ready)
+			if res := w.apply(tc.object); res.Outcome != dependents.Created {
+				t.Fatalf("%s: got %s", tc.reason, res.Outcome)
+			}
+			for _, restarted := range []bool{false, true} {
+				if restarted {
+					w.restart()
 				}
-				for _, restarted := range []bool{false, true} {
-					if restarted {
-						w.restart()
-					}
-					w.calls = nil
-					if res := w.apply(obj); res.Outcome != dependents.InSync || len(w.calls) != 1 || strings.HasPrefix(w.calls[0], "live") {
-						t.Errorf("%s, restarted %t: got %s with %q, and fields %v", tc.reason, restarted, res.Outcome, w.calls, res.Fields)
-					}
+				w.calls = nil
+				if res := w.apply(tc.object); res.Outcome != dependents.InSync || len(w.calls) != 1 || strings.HasPrefix(w.calls[0], "live") {
+					t.Errorf("%s, restarted %t: got %s with %q, and fields %v", tc.reason, restarted, res.Outcome, w.calls, res.Fields)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 

@@ -107,7 +107,6 @@ type fingerprint struct {
 
 // kind describes a kind that a Dependents applies. It never changes.
 type kind struct {
-	gvk        schema.GroupVersionKind
 	namespaced bool
 	readiness  ready.Func   // without status hints
 	form       reflect.Type // of newObject

@@ -503,7 +503,7 @@ func (r *Request) findKind(a action) error {
 		r.kind = known.(*kind)
 		return nil
 	}
-	k := &kind{gvk: r.gvk, namespaced: namespaced, readiness: r.of.readinessOf[r.gvk.GroupKind()], form: reflect.TypeOf(r.newObject())}
+	k := &kind{namespaced: namespaced, readiness: r.of.readinessOf[r.gvk.GroupKind()], form: reflect.TypeOf(r.newObject())}
 	if k.readiness == nil {
 		k.readiness = r.of.readiness
 	}
@@ -515,7 +515,7 @@ func (r *Request) findKind(a action) error {
 		r.kind = k
 	}
 	if d := r.of; d.clients.Engine != nil && !found && !r.via.Target { // the manager watches the kind
-		d.clients.Engine.Writes(k.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
+		d.clients.Engine.Writes(r.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
 	}
 	return nil
 }
