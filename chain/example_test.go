@@ -73,6 +73,39 @@ func Example() {
 	// applied <nil>
 }
 
+// Only large clusters need an approval. Small ones skip both links of When.
+func ExampleWhen() {
+	large := func(_ context.Context, c *Cluster) bool { return c.Nodes >= 100 }
+	c := chain.New(chain.When(large, printing("approval"), printing("audit")))
+	handle := c.Then(apply)
+
+	fmt.Println(c)
+	_, _ = handle(context.Background(), &Cluster{Name: "small", Nodes: 3})
+	_, _ = handle(context.Background(), &Cluster{Name: "large", Nodes: 300})
+	// Output:
+	// When(approval, audit)
+	// apply small
+	// enter approval
+	// enter audit
+	// apply large
+	// leave audit
+	// leave approval
+}
+
+// The function is called on every outcome. After a panic it gets a PanicError,
+// and then the panic continues to the outer links.
+func ExampleFinally() {
+	unlock := func(_ context.Context, c *Cluster, _ Outcome, err error) { fmt.Println("unlock", c.Name, "after", err) }
+	broken := func(context.Context, *Cluster) (Outcome, error) { panic("no credentials") }
+	handle := chain.New(chain.Recover, chain.Finally(unlock)).Then(broken)
+
+	_, err := handle(context.Background(), &Cluster{Name: "prod"})
+	fmt.Println(err)
+	// Output:
+	// unlock prod after panic: no credentials
+	// panic: no credentials
+}
+
 // printer is a complete observer. One value can observe chains of all types.
 type printer struct{}
 
