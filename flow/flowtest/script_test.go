@@ -15,38 +15,16 @@ import (
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestScript tests which answer a call gets. The timeline shows it.
+// The answers in a row come first, then those of From. An answer of From ends at
+// the time of the next one.
 func TestScript(t *testing.T) {
 	in := func(token string) flow.Progress { return flow.InProgress(token, 10*time.Second) }
-	cases := map[string]struct {
-		reason string
-		script func(s *flowtest.Script[flow.Progress])
-		want   string
-	}{
-		"Row": {
-			reason: "the answers in a row come first, then those of From",
-			script: func(s *flowtest.Script[flow.Progress]) { s.From(0, flow.Done()).Then(in("a"), in("b")) },
-			want: `00:00 in progress at Apply again in 10s [Apply]
-			       00:10 in progress at Apply again in 10s [Apply(a)]
-			       00:20 ready again in 1h [Apply(b)]`,
-		},
-		"From": {
-			reason: "an answer of From ends at the time of the next one",
-			script: func(s *flowtest.Script[flow.Progress]) {
-				s.From(0, in("a")).From(20*time.Second, flow.Done())
-			},
-			want: `00:00 in progress at Apply again in 10s [Apply]
-			       00:10 in progress at Apply again in 10s [Apply(a)]
-			       00:20 ready again in 1h [Apply(a)]`,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w, _ := newWorld(doing())
-			tc.script(&w.Apply)
-			w.Run(t).Want(t, tc.want)
-		})
-	}
+	w, _ := newWorld(doing())
+	w.Apply.From(0, in("from")).From(20*time.Second, flow.Done()).Then(in("row"))
+	w.Run(t).Want(t, `
+		00:00 in progress at Apply again in 10s [Apply]
+		00:10 in progress at Apply again in 10s [Apply(row)]
+		00:20 ready again in 1h [Apply(from)]`)
 }
 
 // An unused answer, a call without an answer, and an event that does not happen
@@ -91,6 +69,15 @@ func TestUnused(t *testing.T) {
 			},
 			want: []string{"Resolve(Subnet a) was called at 00:00, call 1, and has no answer: the script of Object(Subnet a)"},
 		},
+		"UnscriptedSet": {
+			reason: "another set has a script",
+			ops:    nothing,
+			world: func(w *world) {
+				w.Set(checks.Query{Kind: "Other"})
+				w.Extensions.PreCheck = chain.New(checks.Unused("jobs", jobsOf))
+			},
+			want: []string{"List(every Job with pool=blue) was called at 00:00, call 1, and has no answer: the script of Set(every Job with pool=blue) has 0 in a row"},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -101,26 +88,6 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// A restart cancels the running call. The next process reconciles the resource
-// at once.
-func TestRestartInACall(t *testing.T) {
-	w, _ := newWorld(doing())
-	calls := 0
-	w.Operations.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) {
-		if calls++; calls == 1 {
-			w.Restart()
-			<-ctx.Done()
-		}
-		return flow.Done(), ctx.Err()
-	}
-	r := w.Run(t)
-	r.Want(t, `
-		00:00 canceled at Apply: Canceled [Apply]
-		00:00 * the process restarts
-		00:00 ready again in 1h [Apply]`)
-	mustEqual(t, "a canceled pass writes no condition", flow.Condition{}, r.Passes[0].Ready)
-}
-
 var jobs = checks.Query{Kind: "Job", Selector: "pool=blue"}
 
 func jobsOf(*Pool) checks.Query { return jobs }
@@ -129,64 +96,38 @@ func job(name string) checks.Object {
 	return checks.Object{Ref: checks.Ref{Kind: "Job", Name: name}, Value: name}
 }
 
-// TestSets: a world lists scripted sets, and wakes waiters and followers.
-func TestSets(t *testing.T) {
-	unused := ext{DeleteCheck: chain.New(checks.Unused("jobs", jobsOf))}
-	cases := map[string]struct {
-		reason string
-		ext    ext
-		world  func(*world, *Pool)
-		want   string
-	}{
-		"WaitsForSet": {"a deletion waits until the set is empty", ext{DeleteCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithAfter(time.Hour)))}, func(w *world, p *Pool) {
-			p.Deleted = true
-			w.Set(jobs).From(0, []checks.Object{job("a")}).From(10*time.Minute, nil)
-		}, `00:00 blocked at DeleteCheck by Unused(jobs): InUse again in 1h or with every Job with pool=blue [List(every Job with pool=blue)]
-		    10:00 * every Job with pool=blue changes
-		    10:00 gone [List(every Job with pool=blue) Delete]`},
-		"FollowsSet": {"a Ready resource is woken by a change of a set that it follows", ext{PreCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithFollowing(true)))}, func(w *world, _ *Pool) {
-			w.Set(jobs).From(0, nil).From(time.Minute, []checks.Object{job("a")}).From(61*time.Second, nil)
-		}, `00:00 ready again in 1h [List(every Job with pool=blue) Apply]
-		    01:00 * every Job with pool=blue changes
-		    01:00 blocked at PreCheck by Unused(jobs): InUse again in 1s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    01:01 * every Job with pool=blue changes
-		    01:01 ready again in 1h [List(every Job with pool=blue) Apply]`},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w, p := newWorld(doing())
-			w.Extensions = tc.ext
-			tc.world(w, p)
-			w.Run(t).Want(t, tc.want)
-		})
-	}
-	t.Run("Unscripted", func(t *testing.T) {
-		w, p := newWorld(doing())
-		w.Extensions, p.Deleted = unused, true
-		w.Set(checks.Query{Kind: "Other"}).From(0, nil)
-		mustFail(t, "the failure names the set", run(w), "List(every Job with pool=blue) was called at 00:00, call 1, and has no answer: the script of Set(every Job with pool=blue) has 0 in a row")
-	})
-	t.Run("NamesOnly", func(t *testing.T) {
-		w, _ := newWorld(doing())
-		names := jobs
-		names.NamesOnly = true
-		deleting := job("a")
-		deleting.Deleting, deleting.Self, deleting.Readiness.State = true, true, checks.Ready
-		if w.Set(names) != w.Set(jobs) {
-			t.Error("names only has another script")
-		}
-		w.Set(jobs).From(0, []checks.Object{deleting})
-		w.Extensions.PreCheck = chain.New(checks.Check("lists", func(ctx context.Context, req *checks.Request[*Pool]) (checks.Result, error) {
-			whole, err := req.Lister(ctx, jobs)
-			mustEqual(t, "the whole objects", []checks.Object{deleting}, whole)
-			mustEqual(t, "no error", nil, err)
-			part, err := req.Lister(ctx, names)
-			mustEqual(t, "names only", []checks.Object{{Ref: deleting.Ref, Value: struct{}{}, Deleting: true, Self: true, Partial: "the query reads names only"}}, part)
-			mustEqual(t, "no error", nil, err)
-			return checks.Proceed(), nil
-		}))
-		w.Run(t)
-	})
+// A change of a followed set wakes a Ready resource.
+func TestSetIsFollowed(t *testing.T) {
+	w, _ := newWorld(doing())
+	w.Extensions.PreCheck = chain.New(checks.Unused("jobs", jobsOf, checks.WithFollowing(true)))
+	w.Set(jobs).From(0, nil).From(time.Minute, []checks.Object{job("a")}).From(61*time.Second, nil)
+	w.Run(t).Want(t, `
+		00:00 ready again in 1h [List(every Job with pool=blue) Apply]
+		01:00 * every Job with pool=blue changes
+		01:00 blocked at PreCheck by Unused(jobs): InUse again in 1s or with every Job with pool=blue [List(every Job with pool=blue)]
+		01:01 * every Job with pool=blue changes
+		01:01 ready again in 1h [List(every Job with pool=blue) Apply]`)
+}
+
+// A query that reads names only has the script of the whole objects. Its objects
+// have no content.
+func TestSetOfNames(t *testing.T) {
+	w, _ := newWorld(doing())
+	names := jobs
+	names.NamesOnly = true
+	deleting := job("a")
+	deleting.Deleting, deleting.Self, deleting.Readiness.State = true, true, checks.Ready
+	w.Set(names).From(0, []checks.Object{deleting})
+	w.Extensions.PreCheck = chain.New(checks.Check("lists", func(ctx context.Context, req *checks.Request[*Pool]) (checks.Result, error) {
+		whole, err := req.Lister(ctx, jobs)
+		mustEqual(t, "the whole objects", []checks.Object{deleting}, whole)
+		mustEqual(t, "no error", nil, err)
+		part, err := req.Lister(ctx, names)
+		mustEqual(t, "names only", []checks.Object{{Ref: deleting.Ref, Value: struct{}{}, Deleting: true, Self: true, Partial: "the query reads names only"}}, part)
+		mustEqual(t, "no error", nil, err)
+		return checks.Proceed(), nil
+	}))
+	w.Run(t)
 }
 
 // A reader finds all parts of a response, each time.
@@ -235,7 +176,6 @@ func TestResponse(t *testing.T) {
 
 // TestWake tests the events that wake a resource before its delay is over.
 func TestWake(t *testing.T) {
-	owners := chain.New(checks.OwnerReady())
 	silent := chain.New(checks.Check("Silent", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
 		if req.Owner.Readiness.State == checks.Ready {
 			return checks.Proceed(), nil
@@ -248,14 +188,6 @@ func TestWake(t *testing.T) {
 		world  func(w *world, p *Pool)
 		want   string
 	}{
-		"Owner": {
-			reason: "a change of the awaited owner wakes the resource",
-			ext:    ext{OwnerCheck: owners},
-			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
-			want: `00:00   blocked at OwnerCheck by OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
-			       00:00.5 * Cluster prod changes
-			       00:00.5 ready again in 1h [Owner Apply]`,
-		},
 		"NotWaitedFor": {
 			reason: "a block that names no awaited object is not woken, as in any engine",
 			ext:    ext{OwnerCheck: silent},

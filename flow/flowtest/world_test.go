@@ -1,7 +1,6 @@
 package flowtest_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -23,7 +22,6 @@ func TestMistakes(t *testing.T) {
 		"NoApply":        {"a world needs Apply", func(w *world) { w.Operations = ops{} }, []string{"Apply is missing: script World.Apply, or set Operations.Apply"}},
 		"Twice":          {"the scripts of the first run are used up", func(w *world) { w.Run(t) }, []string{"this World was run before"}},
 		"NegativeFrom":   {"time begins at zero", func(w *world) { w.Apply.From(-time.Second, underWay) }, []string{"Apply: the time -1s is negative"}},
-		"NegativeEdit":   {"time begins at zero", func(w *world) { w.Edit(-time.Second, "grow", nil) }, []string{`event "grow": the time -1s is negative`}},
 		"NegativeChange": {"time begins at zero", func(w *world) { w.Change(-time.Second, "drift", nil) }, []string{`event "drift": the time -1s is negative`}},
 		"Passes": {"the operation never ends", func(w *world) { w.Apply.From(0, underWay) },
 			[]string{"the run is not over after 1000 passes", "the last lines of the timeline:\n  16:28  in progress"}},
@@ -52,39 +50,15 @@ func TestMistakes(t *testing.T) {
 	(&world{}).Apply.Fail(nil)
 }
 
-// TestEnd tests when a run ends.
+// A run ends with a ready pass after the last event. World.Now is the virtual time.
 func TestEnd(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		until  time.Duration // 0: until it is ready
-		world  func(w *world, p *Pool)
-		want   string
-		ended  time.Duration
-	}{
-		"Ready": {reason: "the run ends when the resource is ready and no event is left", want: "00:00 ready again in 1h [Apply]"},
-		"Seen": {reason: "the run ends with a ready pass after the last event",
-			world: func(w *world, _ *Pool) { w.Change(10*time.Minute, "drift", nil) },
-			want: `00:00   ready again in 1h [Apply]
-			       10:00   * drift
-			       1:00:00 ready again in 1h [Apply]`, ended: time.Hour},
-		"Until": {reason: "a pass that is due at the end still happens", until: time.Hour,
-			want: `00:00   ready again in 1h [Apply]
-			       1:00:00 ready again in 1h [Apply]`, ended: time.Hour},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w, p := newWorld(doing())
-			if tc.world != nil {
-				tc.world(w, p)
-			}
-			if tc.until > 0 {
-				w.RunUntil(t, tc.until).Want(t, tc.want)
-			} else {
-				w.Run(t).Want(t, tc.want)
-			}
-			mustEqual(t, tc.reason, tc.ended, w.Elapsed())
-		})
-	}
+	w, _ := newWorld(doing())
+	w.Change(10*time.Minute, "drift", nil)
+	w.Run(t).Want(t, `
+		00:00   ready again in 1h [Apply]
+		10:00   * drift
+		1:00:00 ready again in 1h [Apply]`)
+	mustEqual(t, "a run begins at midnight of January 1, 2026", time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC), w.Now())
 }
 
 // The world overrides the clock, the back-off and the resolver of the options.
@@ -98,22 +72,4 @@ func TestOptions(t *testing.T) {
 	w.RunUntil(t, time.Minute).Want(t, `
 		00:00 in progress at Apply again in 1m [Resolve(Subnet a) Apply]
 		01:00 in progress at Apply again in 1m [Apply(op)]`)
-}
-
-// The user's own functions see virtual time.
-func TestClock(t *testing.T) {
-	w, _ := newWorld(doing())
-	var times []time.Time
-	var elapsed []time.Duration
-	w.Operations.Apply = func(context.Context, *request) (flow.Progress, error) {
-		times, elapsed = append(times, w.Now()), append(elapsed, w.Elapsed())
-		if w.Elapsed() < 90*time.Second {
-			return flow.InProgress("op", time.Minute), nil
-		}
-		return flow.Done(), nil
-	}
-	w.Run(t)
-	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	mustEqual(t, "Now returns the virtual time", []time.Time{day, day.Add(time.Minute), day.Add(2 * time.Minute)}, times)
-	mustEqual(t, "Elapsed returns the time since the beginning", []time.Duration{0, time.Minute, 2 * time.Minute}, elapsed)
 }
