@@ -60,7 +60,6 @@ func TestFlowOf(t *testing.T) {
 		of     interface{ String() string }
 		want   why.Flow
 	}{
-		"Text":    {"the flowchart is optional", plain("Apply\n  x\n"), why.Flow{Name: "N", Text: "Apply\n  x\n"}},
 		"Mermaid": {"a reconciler has one", drawing{"Apply"}, why.Flow{Name: "N", Text: "Apply", Mermaid: "flowchart LR"}},
 		"Hundred": {"they are shown", plain(lines + "last"), why.Flow{Name: "N", Text: lines + "last"}},
 		"More":    {"the rest is left out", plain(lines + "last\nlost"), why.Flow{Name: "N", Text: lines + "last\nand more"}},
