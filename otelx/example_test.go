@@ -28,19 +28,10 @@ func Example() {
 		PreCheck: chain.New(checks.ResourceIs("Name", func(d *Database) string { return d.Name + " is reserved" }, checks.WithReason(checks.ReasonSpecInvalid))),
 	}, flow.WithObserver(telemetry))
 
-	lines := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.Level(-2), ReplaceAttr: steady})
+	lines := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: steady}) // Level: slog.Level(-2) shows points and links, too
 	ctx := logr.NewContext(context.Background(), logr.FromSlogHandler(lines))
 	databases.Reconcile(ctx, &Database{Name: "master"})
 	// Output:
-	// msg="pass started" reconciler=Database key=master
-	// msg="point started" reconciler=Database key=master point=EntryCheck
-	// msg="point ended" reconciler=Database key=master point=EntryCheck verdict=proceed
-	// msg="point started" reconciler=Database key=master point=OwnerCheck
-	// msg="point ended" reconciler=Database key=master point=OwnerCheck verdict=proceed
-	// msg="point started" reconciler=Database key=master point=PreCheck
-	// msg="link started" reconciler=Database key=master point=PreCheck link=Name
-	// msg="link ended" reconciler=Database key=master point=PreCheck link=Name verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
-	// msg="point ended" reconciler=Database key=master point=PreCheck verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
 	// msg="pass ended" reconciler=Database key=master point=PreCheck link=Name verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
 }
 

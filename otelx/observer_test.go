@@ -204,57 +204,47 @@ func TestQuietAllocatesNothing(t *testing.T) {
 	}
 }
 
-// panics is a log sink that panics at each line.
-type panics struct{ logr.LogSink }
+// panics is a log sink that panics at each line, and in the method at.
+type panics struct{ at string }
+
+func (p panics) in(method string) {
+	if method == p.at || method == "Info" {
+		panic("the disk is full")
+	}
+}
 
 func (panics) Init(logr.RuntimeInfo)            {}
-func (panics) Info(int, string, ...any)         { panic("the disk is full") }
-func (panics) Error(error, string, ...any)      { panic("the disk is full") }
-func (panics) Enabled(int) bool                 { return true }
-func (p panics) WithValues(...any) logr.LogSink { return p }
+func (p panics) Info(int, string, ...any)       { p.in("Info") }
+func (p panics) Error(error, string, ...any)    { p.in("Info") }
+func (p panics) Enabled(int) bool               { p.in("Enabled"); return true }
+func (p panics) WithValues(...any) logr.LogSink { p.in("WithValues"); return p }
+func (p panics) WithName(string) logr.LogSink   { return p }
 
 // A panicking logger loses its lines, and nothing else. The error handler gets
 // one report of each observer.
 func TestPanickingLogger(t *testing.T) {
-	t.Run("Lines", func(t *testing.T) { panickingLogger(t, panics{}) })
-	t.Run("Enabled", func(t *testing.T) { panickingLogger(t, panicsEnabled{}) })
-	t.Run("Values", func(t *testing.T) { panickingLogger(t, panicsValues{}) })
+	for _, at := range []string{"Info", "Enabled", "WithValues"} {
+		t.Run(at, func(t *testing.T) {
+			reported := reports(t)
+			ctx := logr.NewContext(t.Context(), logr.New(panics{at}))
+			want, rec := &recording{}, &recording{}
+			quiet, o := want.observer(otelx.WithLinkSpans()), rec.observer(otelx.WithLinkSpans())
+			for _, name := range []string{"fine", "refused"} {
+				flow.New("Pool", operations, extensions, flow.WithObserver(quiet)).Reconcile(t.Context(), &pool{name})
+				flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(ctx, &pool{name})
+			}
+			lines := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
+			h := chain.New(around).Observe(lines).Then(func(context.Context, bool) (int, error) { return 7, nil })
+			if n, err := h(ctx, true); n != 7 || err != nil {
+				t.Errorf("the result of a standalone chain is %d, %v", n, err)
+			}
+			mustEqual(t, "spans are the same as without the logger", tree(t, want), tree(t, rec))
+			mustEqual(t, "measurements are the same", want.Counts, rec.Counts)
+			const report = "otelx: a tracer, a meter or a logger panicked: the disk is full"
+			mustEqual(t, "each observer reports its first panic", []string{report, report}, *reported)
+		})
+	}
 }
-
-// panickingLogger compares passes and calls that log to sink with others that
-// do not log.
-func panickingLogger(t *testing.T, sink logr.LogSink) {
-	reported := reports(t)
-	want, rec := &recording{}, &recording{}
-	for _, name := range []string{"fine", "refused"} {
-		flow.New("Pool", operations, extensions, flow.WithObserver(want.observer(otelx.WithLinkSpans()))).Reconcile(t.Context(), &pool{name})
-	}
-	o := rec.observer(otelx.WithLinkSpans())
-	for _, name := range []string{"fine", "refused"} {
-		ctx := logr.NewContext(t.Context(), logr.New(sink))
-		flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(ctx, &pool{name})
-	}
-	lines := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
-	h := chain.New(around).Observe(lines).Then(func(context.Context, bool) (int, error) { return 7, nil })
-	if n, err := h(logr.NewContext(t.Context(), logr.New(sink)), true); n != 7 || err != nil {
-		t.Errorf("the result of a standalone chain is %d, %v", n, err)
-	}
-	mustEqual(t, "spans are the same as without the logger", tree(t, want), tree(t, rec))
-	mustEqual(t, "measurements are the same", want.Counts, rec.Counts)
-	const report = "otelx: a tracer, a meter or a logger panicked: the disk is full"
-	mustEqual(t, "each observer reports its first panic", []string{report, report}, *reported)
-}
-
-// panicsEnabled is a log sink whose Enabled panics.
-type panicsEnabled struct{ panics }
-
-func (panicsEnabled) Enabled(int) bool                 { panic("the disk is full") }
-func (p panicsEnabled) WithValues(...any) logr.LogSink { return p }
-
-// panicsValues is a log sink whose WithValues panics.
-type panicsValues struct{ panics }
-
-func (panicsValues) WithValues(...any) logr.LogSink { panic("the disk is full") }
 
 // brokenProvider is a tracer provider. The method at of its tracer or spans
 // panics. The spans of "Dropped" record nothing, and their End panics.
@@ -335,37 +325,32 @@ type reason string
 
 func (r reason) Describe() (verdict, why string) { return "block", string(r) }
 
-// described is a result with a verdict and a reason.
-type described struct{ verdict, reason string }
+// result is a result with facts. An empty fact is missing.
+type result struct {
+	verdict, reason, why, rule, at string // at is the point and the link
+	waits                          []checks.Ref
+}
 
-func (d described) Describe() (verdict, why string) { return d.verdict, d.reason }
+func (r result) Describe() (verdict, why string) { return r.verdict, r.reason }
+func (r result) Why() string                     { return r.why }
+func (r result) Rule() string                    { return r.rule }
+func (r result) WaitingFor() []checks.Ref        { return r.waits }
+func (r result) Point() string                   { return r.at }
+func (r result) Link() string                    { return r.at }
+func (result) Retry() classify.Retry             { return classify.Unset }
 
-// why is a block whose message is from a method Why.
-type why string
+// message is a result with a message, a verdict and a reason only.
+type message string
 
-func (why) Describe() (verdict, why string) { return "block", "" }
-func (w why) Why() string                   { return string(w) }
-
-// ruled is a block by a rule. It has a point and a link.
-type ruled struct{ why }
-
-func (ruled) Rule() string          { return "rule" }
-func (ruled) Point() string         { return "Apply" }
-func (ruled) Link() string          { return "other" }
-func (ruled) Retry() classify.Retry { return classify.Unset }
-
-// waits is a block that waits for objects.
-type waits []checks.Ref
-
-func (waits) Describe() (verdict, why string) { return "block", "" }
-func (w waits) WaitingFor() []checks.Ref      { return w }
+func (message) Describe() (verdict, why string) { return "block", "Full" }
+func (m message) Message() string               { return string(m) }
 
 // refs returns a block that waits for n objects, and its attributes. shown are
 // the names after the first ten.
-func refs(n int, shown ...string) (waits, attrs) {
-	w := waits{}
+func refs(n int, shown ...string) (result, attrs) {
+	w := result{verdict: "block"}
 	for i := range n {
-		w = append(w, checks.Ref{Kind: "Quota", Name: fmt.Sprint(i)})
+		w.waits = append(w.waits, checks.Ref{Kind: "Quota", Name: fmt.Sprint(i)})
 		if i < 10 {
 			shown = slices.Insert(shown, i, fmt.Sprint("Quota ", i))
 		}

@@ -123,9 +123,6 @@ func TestStandaloneChain(t *testing.T) {
 		}
 		return 1, nil
 	})
-	if _, err := h(t.Context(), true); err == nil || len(rec.Spans) > 0 {
-		t.Errorf("without a recording span, the call returns its error and makes no span: %v, %v", err, rec.Spans)
-	}
 	ctx, s := rec.Tracer("").Start(t.Context(), "request")
 	_, _ = h(ctx, false)
 	_, _ = h(ctx, true)

@@ -5,6 +5,11 @@ import (
 	"testing"
 )
 
+// ScopeVersion replaces the version in tests, because a test binary has none.
+const ScopeVersion = "1.2.3-test"
+
+func init() { scopeVersion = ScopeVersion }
+
 func TestVersionIn(t *testing.T) {
 	of := func(main string, deps ...*debug.Module) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Path: module, Version: main}, Deps: deps}
