@@ -235,18 +235,3 @@ func FuzzLine(f *testing.F) {
 		laws(t, s, limit)
 	})
 }
-
-func BenchmarkLine(b *testing.B) {
-	for name, s := range map[string]string{
-		"Clean": "owner Cluster prod/c is not ready: QuotaExceeded: the quota of the region is used up, ask for more",
-		"Long":  strings.Repeat("the quota of the region is used up; ", 2000),
-		"URL":   "GET https://a.blob.core.windows.net/c?sv=2020-08-04&sig=Ab%2Bc%3D&se=2030: 403",
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				text.Line(s, text.Quote)
-			}
-		})
-	}
-}

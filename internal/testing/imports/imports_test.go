@@ -1,9 +1,12 @@
-// Package imports tests which packages may import which.
+// Package imports tests which packages may import which, and that exported
+// functions have comments.
 package imports
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +15,25 @@ import (
 )
 
 const module = "github.com/windlass-go/windlass/"
+
+// sources parses the files of the folders that match a pattern, without tests.
+func sources(t *testing.T, pattern string, mode parser.Mode) map[string]*ast.File {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", pattern, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files in %s: %v", pattern, err)
+	}
+	all := map[string]*ast.File{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		if all[file], err = parser.ParseFile(token.NewFileSet(), file, nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
 
 // The packages of the core import no cloud, no Kubernetes and no package that
 // imports them.
@@ -29,18 +51,7 @@ func TestImports(t *testing.T) {
 	}
 	for folder, tc := range cases {
 		t.Run(folder, func(t *testing.T) {
-			files, err := filepath.Glob(filepath.Join("..", "..", "..", folder, "*.go"))
-			if err != nil || len(files) == 0 {
-				t.Fatalf("no files in %s: %v", folder, err)
-			}
-			for _, file := range files {
-				if strings.HasSuffix(file, "_test.go") {
-					continue
-				}
-				parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-				if err != nil {
-					t.Fatal(err)
-				}
+			for file, parsed := range sources(t, folder, parser.ImportsOnly) {
 				for _, spec := range parsed.Imports {
 					path, _ := strconv.Unquote(spec.Path.Value)
 					first, _, _ := strings.Cut(path, "/")
@@ -54,5 +65,23 @@ func TestImports(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each exported function, and each exported method of an exported type, has a
+// comment.
+func TestDocumented(t *testing.T) {
+	for _, pattern := range []string{"chain", "checks", "classify", "flow", "otelx", "ctrlx", "ctrlx/manifests", "ctrlx/manifests/*", "ctrlx/component", "ctrlx/dependents", "*/azure", "*/aws", "*/google", "*/grpc", "internal/*", "*/*test"} {
+		for file, parsed := range sources(t, pattern, parser.ParseComments) {
+			for _, d := range parsed.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || !fn.Name.IsExported() || fn.Doc.Text() != "" {
+					continue
+				}
+				if fn.Recv == nil || token.IsExported(strings.TrimLeft(types.ExprString(fn.Recv.List[0].Type), "*")) {
+					t.Errorf("%s: %s has no comment", file, fn.Name.Name)
+				}
+			}
+		}
 	}
 }

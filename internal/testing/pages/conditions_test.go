@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,17 +24,18 @@ func TestConditions(t *testing.T) {
 		title, text, _ := strings.Cut(part, "\n")
 		sections[title] = text
 	}
+	const constants = `(?m)^(const |\t)[Rr]eason\w* += "\w+"`
 	cases := map[string]struct {
 		reason string
 		want   []string
 	}{
-		"Checks":                       {"the constants Reason... of checks", constants(t, "checks", "Reason")},
-		"Flow":                         {"the constants Reason... of flow", constants(t, "flow", "Reason")},
-		"Errors without a code":        {"the names of the general rules of classify", literals(t, "classify/default.go", "Name")},
-		"controller-runtime":           {"the constants Reason... of ctrlx, ctrlx/existing and ctrlx/inuse", slices.Concat(constants(t, "ctrlx", "Reason"), constants(t, "ctrlx/existing", "Reason"), constants(t, "ctrlx/inuse", "Reason"))},
-		"Dependents":                   {"the constants reason... of ctrlx/dependents", constants(t, "ctrlx/dependents", "reason")},
-		"Components":                   {"the constants reason... of ctrlx/component", constants(t, "ctrlx/component", "reason")},
-		"Errors of the Kubernetes API": {"the codes of ctrlx.ErrorCodes", kubernetesCodes(t)},
+		"Checks":                       {"the constants Reason... of checks", wordsIn(t, "checks/*.go", constants)},
+		"Flow":                         {"the constants Reason... of flow", wordsIn(t, "flow/*.go", constants)},
+		"Errors without a code":        {"the names of the general rules of classify", wordsIn(t, "classify/default.go", `Name: "\w+"|const rule.*`)},
+		"controller-runtime":           {"the constants Reason... of ctrlx, ctrlx/existing and ctrlx/inuse", slices.Concat(wordsIn(t, "ctrlx/*.go", constants), wordsIn(t, "ctrlx/existing/*.go", constants), wordsIn(t, "ctrlx/inuse/*.go", constants))},
+		"Dependents":                   {"the constants reason... of ctrlx/dependents", wordsIn(t, "ctrlx/dependents/*.go", constants)},
+		"Components":                   {"the constants reason... of ctrlx/component", wordsIn(t, "ctrlx/component/*.go", constants)},
+		"Errors of the Kubernetes API": {"the codes of ctrlx.ErrorCodes: in literals, in calls of rules, and in the constants Code...", wordsIn(t, "ctrlx/internal/apierr/apierr.go", `\tCode\w+ += "\w+"|\bCode: "\w+"|\brules\([^)]*`)},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
@@ -196,11 +196,6 @@ func rowsOf(section string) (all []string) {
 	return all
 }
 
-func parseFile(t *testing.T, path string) *ast.File {
-	t.Helper()
-	return parseAt(t, token.NewFileSet(), filepath.Join(root, filepath.FromSlash(path)))
-}
-
 func parseAt(t *testing.T, set *token.FileSet, path string) *ast.File {
 	t.Helper()
 	file, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -210,85 +205,28 @@ func parseAt(t *testing.T, set *token.FileSet, path string) *ast.File {
 	return file
 }
 
-// constants returns the values of the exported string constants of a package
-// whose names have the prefix.
-func constants(t *testing.T, folder, prefix string) (all []string) {
+// wordsIn returns the quoted words in the parts of files that match a pattern. It
+// leaves out tests.
+func wordsIn(t *testing.T, files, pattern string) (all []string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(root, folder))
-	if err != nil {
-		t.Fatal(err)
+	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(files)))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files match %s: %v", files, err)
 	}
-	for _, entry := range entries {
-		if path.Ext(entry.Name()) != ".go" || strings.HasSuffix(entry.Name(), "_test.go") {
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		for _, decl := range parseFile(t, folder+"/"+entry.Name()).Decls {
-			group, ok := decl.(*ast.GenDecl)
-			if !ok || group.Tok != token.CONST {
-				continue
-			}
-			for _, spec := range group.Specs {
-				value := spec.(*ast.ValueSpec)
-				for i, name := range value.Names {
-					if strings.HasPrefix(name.Name, prefix) {
-						all = append(all, stringOf(t, value.Values[i]))
-					}
-				}
+		for _, part := range regexp.MustCompile(pattern).FindAllString(string(text), -1) {
+			for _, m := range regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(part, -1) {
+				all = append(all, m[1])
 			}
 		}
 	}
-	return all
-}
-
-// literals returns the string values of a field in the composite literals of a
-// file. A constant of the file counts as its value.
-func literals(t *testing.T, path, field string) (all []string) {
-	t.Helper()
-	file := parseFile(t, path)
-	named := map[string]ast.Expr{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if value, ok := n.(*ast.ValueSpec); ok && len(value.Values) == len(value.Names) {
-			for i, name := range value.Names {
-				named[name.Name] = value.Values[i]
-			}
-		}
-		return true
-	})
-	ast.Inspect(file, func(n ast.Node) bool {
-		if pair, ok := n.(*ast.KeyValueExpr); ok {
-			if key, ok := pair.Key.(*ast.Ident); ok && key.Name == field {
-				value := pair.Value
-				if name, ok := value.(*ast.Ident); ok && named[name.Name] != nil {
-					value = named[name.Name]
-				}
-				if _, ok := value.(*ast.BasicLit); ok {
-					all = append(all, stringOf(t, value))
-				}
-			}
-		}
-		return true
-	})
-	return all
-}
-
-// kubernetesCodes returns the codes of the rows of ctrlx.ErrorCodes: those in
-// literals, those in calls of rules, and the constants Code....
-func kubernetesCodes(t *testing.T) []string {
-	t.Helper()
-	const file = "ctrlx/internal/apierr/apierr.go"
-	all := append(constants(t, "ctrlx/internal/apierr", "Code"), literals(t, file, "Code")...)
-	ast.Inspect(parseFile(t, file), func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "rules" {
-				for _, arg := range call.Args {
-					if code, ok := arg.(*ast.BasicLit); ok {
-						all = append(all, stringOf(t, code))
-					}
-				}
-			}
-		}
-		return true
-	})
 	return all
 }
 
