@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
-	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"pgregory.net/rapid"
 
@@ -32,7 +31,6 @@ func TestLaws(t *testing.T) {
 	}{
 		"All":     {"each link has a span, and metrics and log lines are on", otelx.New(otelx.WithTracerProvider(all), otelx.WithMeterProvider(&otelfake.Meters{R: all}), otelx.WithLinkSpans())},
 		"Dropped": {"the sampler drops all spans", otelx.New(otelx.WithTracerProvider(none), otelx.WithMeterProvider(nil), otelx.WithLinkSpans(), otelx.WithoutLogs())},
-		"Off":     {"New returns no observer", otelx.New(otelx.WithTracerProvider(tracenoop.NewTracerProvider()), otelx.WithMeterProvider(nil), otelx.WithoutLogs())},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -48,34 +48,24 @@ func TestNotes(t *testing.T) {
 	mustEqual(t, "the notes of inner and outer", []string{`["` + strings.Join(many[:19], `","`) + `"]`, `["before","after"]`}, got)
 }
 
-// A note that no link makes belongs to the span of its point or pass.
+// A note that no link makes belongs to the span of its pass, or of its point if
+// points have spans.
 func TestNotesOutsideOfLinks(t *testing.T) {
 	noting := operations
 	noting.Apply = func(ctx context.Context, _ *flow.Request[*pool]) (flow.Progress, error) {
 		chain.Note(ctx, "of the operation")
 		return flow.Done(), nil
 	}
-	cases := map[string]struct {
-		reason string
-		opts   []otelx.Option
-		want   attrs // notes by the name of the span
-	}{
-		"Pass":  {"the pass has the note if points have no spans", nil, attrs{"reconcile Pool": `["of the operation"]`}},
-		"Point": {"the point has the note if it has a span", []otelx.Option{otelx.WithLinkSpans()}, attrs{"Apply": `["of the operation"]`}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			rec := &recording{}
-			o := rec.observer(append(tc.opts, otelx.WithMeterProvider(nil))...)
-			flow.New("Pool", noting, flow.Extensions[*pool]{}, flow.WithObserver(o)).Reconcile(t.Context(), &pool{"fine"})
-			got := attrs{}
-			for _, s := range rec.Spans {
-				if notes := s.Attributes["windlass.notes"]; notes != "" {
-					got[s.Name] = notes
-				}
+	for name, opts := range map[string][]otelx.Option{"reconcile Pool": nil, "Apply": {otelx.WithLinkSpans()}} {
+		rec := &recording{}
+		flow.New("Pool", noting, flow.Extensions[*pool]{}, flow.WithObserver(rec.observer(opts...))).Reconcile(t.Context(), &pool{"fine"})
+		got := attrs{} // notes by the name of the span
+		for _, s := range rec.Spans {
+			if notes := s.Attributes["windlass.notes"]; notes != "" {
+				got[s.Name] = notes
 			}
-			mustEqual(t, tc.reason, tc.want, got)
-		})
+		}
+		mustEqual(t, name+" has the note", attrs{name: `["of the operation"]`}, got)
 	}
 }
 

@@ -79,7 +79,11 @@ func TestSampling(t *testing.T) {
 			t.Error("the attributes of a dropped span are computed")
 			return nil
 		})
-		for _, opts := range [][]otelx.Option{{about}, {about, otelx.WithLinkSpans()}} {
+		links := otelx.WithPassLinks(func(context.Context) []trace.Link {
+			t.Error("the links of a dropped span are computed")
+			return nil
+		})
+		for _, opts := range [][]otelx.Option{{about, links}, {about, links, otelx.WithLinkSpans()}} {
 			rec.Spans = nil
 			flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(opts...))).Reconcile(t.Context(), &pool{"fine"})
 			mustEqual(t, "the span ends, and gets nothing else",
@@ -166,41 +170,25 @@ func TestPassAttributes(t *testing.T) {
 // The span of a recorded pass has the links of all functions. A panic loses the
 // links of its function only.
 func TestPassLinks(t *testing.T) {
-	to := func(id byte) trace.Link {
-		return trace.Link{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{id}, SpanID: trace.SpanID{id}})}
-	}
-	cases := map[string]struct {
-		reason string
-		drop   bool
-		want   []string
-		calls  int
-	}{
-		"Recorded": {"a recorded pass", false, []string{"0100000000000000", "0200000000000000", "0300000000000000"}, 2},
-		"Dropped":  {"the function costs nothing if the pass is not recorded", true, nil, 0},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			rec, calls := &recording{}, 0
-			rec.Drop = func(string) bool { return tc.drop }
-			links := func(all ...trace.Link) otelx.Option {
-				return otelx.WithPassLinks(func(ctx context.Context) []trace.Link {
-					calls++
-					if !trace.SpanFromContext(ctx).IsRecording() {
-						t.Error("the context has no recorded span")
-					}
-					return all
-				})
+	rec := &recording{}
+	links := func(ids ...byte) otelx.Option {
+		return otelx.WithPassLinks(func(ctx context.Context) (all []trace.Link) {
+			if !trace.SpanFromContext(ctx).IsRecording() {
+				t.Error("the context has no recorded span")
 			}
-			broken := otelx.WithPassLinks(func(context.Context) []trace.Link { panic("no answer") })
-			o := rec.observer(links(to(1), to(2)), broken, otelx.WithPassLinks(nil), links(to(3)))
-			flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(t.Context(), &pool{"fine"})
-			mustEqual(t, tc.reason, tc.want, rec.Spans[0].Links)
-			if events := rec.Spans[0].Events; !tc.drop && (len(events) == 0 || events[0].Name != otelx.EventLinksPanic) {
-				t.Errorf("%s: the panic is an event: %v", tc.reason, events)
+			for _, id := range ids {
+				to := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{id}, SpanID: trace.SpanID{id}})
+				all = append(all, trace.Link{SpanContext: to})
 			}
-			if calls != tc.calls || rec.Spans[0].Ended != 1 {
-				t.Errorf("%s: %d calls, the span ended %d times", tc.reason, calls, rec.Spans[0].Ended)
-			}
+			return all
 		})
+	}
+	broken := otelx.WithPassLinks(func(context.Context) []trace.Link { panic("no answer") })
+	o := rec.observer(links(1, 2), broken, otelx.WithPassLinks(nil), links(3))
+	flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(t.Context(), &pool{"fine"})
+	s := rec.Spans[0]
+	mustEqual(t, "all links", []string{"0100000000000000", "0200000000000000", "0300000000000000"}, s.Links)
+	if len(s.Events) == 0 || s.Events[0].Name != otelx.EventLinksPanic || s.Ended != 1 {
+		t.Errorf("the panic is an event, and the span ended %d times: %v", s.Ended, s.Events)
 	}
 }

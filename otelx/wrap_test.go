@@ -63,26 +63,22 @@ func (x texts) String() string { *x.n++; return "text" }
 // The span of a panic has the type of the value, and the text if an option
 // shows it. Otherwise no text is made.
 func TestPanicsOfLinks(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		opts   []otelx.Option
-		want   attrs
-		made   int // how often the text is made
-	}{
-		"NoText": {"without the option, there is no text", nil, attrs{"exception.type": "otelx_test.texts"}, 0},
-		"Text":   {"the option adds the text", []otelx.Option{otelx.WithErrorText(9)}, attrs{"exception.type": "otelx_test.texts", "exception.message": "text"}, 1},
+	var made []int // how often the text is made
+	for _, opts := range [][]otelx.Option{nil, {otelx.WithErrorText(9)}} {
+		rec, n := &recording{}, 0
+		func() {
+			defer func() { _ = recover() }()
+			fails := func(context.Context, bool) (int, error) { panic(texts{&n}) }
+			_, _ = otelx.Span("span", around, append(opts, otelx.WithTracerProvider(&rec.Recorder))...)(fails)(t.Context(), true)
+		}()
+		want := attrs{"exception.type": "otelx_test.texts"}
+		if opts != nil {
+			want["exception.message"] = "text"
+		}
+		mustEqual(t, "the exception", want, rec.Spans[0].Events[0].Attributes)
+		made = append(made, n)
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			rec, n := &recording{}, 0
-			func() {
-				defer func() { _ = recover() }()
-				_, _ = otelx.Span("span", around, append(tc.opts, otelx.WithTracerProvider(&rec.Recorder))...)(func(context.Context, bool) (int, error) { panic(texts{&n}) })(t.Context(), true)
-			}()
-			mustEqual(t, tc.reason, tc.want, rec.Spans[0].Events[0].Attributes)
-			mustEqual(t, tc.reason, tc.made, n)
-		})
-	}
+	mustEqual(t, "texts without and with the option", []int{0, 1}, made)
 	rec := &recording{Recorder: otelfake.Recorder{Drop: func(string) bool { return true }}}
 	_, _ = otelx.Span("span", around, otelx.WithTracerProvider(&rec.Recorder))(func(context.Context, bool) (int, error) { return 1, nil })(t.Context(), true)
 	mustEqual(t, "a dropped span ends, and gets no attributes or events", []*span{{Name: "span", Ended: 1, Attributes: attrs{"windlass.link": "span"}}}, rec.Spans)
