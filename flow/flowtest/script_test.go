@@ -76,7 +76,7 @@ func TestUnused(t *testing.T) {
 				w.Set(checks.Query{Kind: "Other"})
 				w.Extensions.PreCheck = chain.New(checks.Unused("jobs", jobsOf))
 			},
-			want: []string{"List(every Job with pool=blue) was called at 00:00, call 1, and has no answer: the script of Set(every Job with pool=blue) has 0 in a row"},
+			want: []string{"List(every Job with pool=blue) was called at 00:00, call 1, and has no answer: the script of Set(every Job with pool=blue)"},
 		},
 	}
 	for name, tc := range cases {
@@ -132,6 +132,9 @@ func TestSetOfNames(t *testing.T) {
 
 // A reader finds all parts of a response, each time.
 func TestResponse(t *testing.T) {
+	busy := func(after time.Duration) classify.Failure {
+		return classify.Failure{Code: "Busy", Status: 429, Message: "m", After: after, Transient: true}
+	}
 	cases := map[string]struct {
 		reason string
 		err    error
@@ -148,16 +151,10 @@ func TestResponse(t *testing.T) {
 			classify.Failure{Status: 503, Transient: true},
 			"HTTP 503 Service Unavailable",
 		},
-		"Soon": {
-			"a delay below a second counts as a second", flowtest.Response(429, "Busy", "m", time.Microsecond),
-			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Second, Transient: true},
-			"HTTP 429 Too Many Requests: Busy: m",
-		},
-		"TooLong": {
-			"the longest delay is an hour", flowtest.Response(429, "Busy", "m", 2*time.Hour),
-			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Hour, Transient: true},
-			"HTTP 429 Too Many Requests: Busy: m",
-		},
+		"Soon": {"a delay below a second counts as a second", flowtest.Response(429, "Busy", "m", time.Microsecond), busy(time.Second),
+			"HTTP 429 Too Many Requests: Busy: m"},
+		"TooLong": {"the longest delay is an hour", flowtest.Response(429, "Busy", "m", 2*time.Hour), busy(time.Hour),
+			"HTTP 429 Too Many Requests: Busy: m"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -232,34 +229,17 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// certificate is a certificate request. An approver writes its status. It ends
-// issued or denied.
-type certificate struct {
-	approved, denied bool
-	generation       int64
-}
-
-// approved waits for the approver.
-var approved = checks.Check("approved", func(_ context.Context, req *checks.Request[*certificate]) (checks.Result, error) {
-	switch {
-	case req.Resource.denied:
-		return checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)), nil
-	case !req.Resource.approved:
-		return checks.Block("ApprovalPending", "not approved yet", checks.WithWaitingForSelf(), checks.WithRetry(classify.OnChange)), nil
-	}
-	return checks.Proceed(), nil
-})
-
-// The engine acts on each decision as a real engine does.
+// The engine acts on each decision of an approver as a real engine does. The
+// approver writes the status of the resource.
 func TestDecided(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		script func(w *flowtest.World[*certificate], c *certificate)
+		script func(w *world, p *Pool, decision *string)
 		want   string
 	}{
 		"Issued": {"a write of the status wakes the request, and an issued request has no further pass, even after a restart",
-			func(w *flowtest.World[*certificate], c *certificate) {
-				w.Change(10*time.Minute, "approved", func() { c.approved = true }, checks.Ref{})
+			func(w *world, _ *Pool, decision *string) {
+				w.Change(10*time.Minute, "approved", func() { *decision = "approved" }, checks.Ref{})
 				w.Change(2*time.Hour, "", w.Restart)
 				w.Apply.Then(flow.InProgress("order", time.Minute), flow.Finished("Issued", "issued by ours"))
 			}, `
@@ -269,11 +249,10 @@ func TestDecided(t *testing.T) {
 			11:00    finished at Apply: Issued  [Apply(order)]
 			2:00:00  * the process restarts`},
 		"Denied": {"a denied request is retried only after a change of its spec",
-			func(w *flowtest.World[*certificate], c *certificate) {
-				c.denied = true
+			func(w *world, p *Pool, decision *string) {
+				*decision = "denied"
 				w.Change(time.Minute, "another condition", nil, checks.Ref{})
-				w.Edit(time.Hour, "a new request", func() { c.denied, c.approved, c.generation = false, true, 2 })
-				w.Apply.Then(flow.Done())
+				w.Edit(time.Hour, "a new request", func() { p.Generation, *decision = 2, "approved" })
 			}, `
 			00:00    blocked at PreCheck by approved: Denied  []
 			01:00    * another condition
@@ -282,10 +261,18 @@ func TestDecided(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := &certificate{generation: 1}
-			w := &flowtest.World[*certificate]{Resource: c, Extensions: flow.Extensions[*certificate]{PreCheck: chain.New(approved)}}
-			w.Operations.Generation = func(c *certificate) int64 { return c.generation }
-			tc.script(w, c)
+			w, p := newWorld(doing())
+			var decision string
+			w.Extensions.PreCheck = chain.New(checks.Check("approved", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
+				switch decision {
+				case "denied":
+					return checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)), nil
+				case "":
+					return checks.Block("ApprovalPending", "not approved yet", checks.WithWaitingForSelf(), checks.WithRetry(classify.OnChange)), nil
+				}
+				return checks.Proceed(), nil
+			}))
+			tc.script(w, p, &decision)
 			t.Log(tc.reason)
 			w.Run(t).Want(t, tc.want)
 		})

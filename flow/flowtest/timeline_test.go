@@ -43,7 +43,8 @@ func TestWant(t *testing.T) {
 	r := w.Run(t)
 	const lines = "\n\t00:00 failed at Apply: Conflict   again in 1s [Apply]\n\n  00:01 ready again\tin 1h [Apply]  "
 	r.Want(t, lines)
-	if failures, fatal := failuresOf(func(t rapid.TB) { r.Want(t, lines+"\n01:00 gone") }); fatal || !strings.Contains(failures, "line 3:\n  want 01:00 gone\n  got  \n") {
+	failures, fatal := failuresOf(func(t rapid.TB) { r.Want(t, lines+"\n01:00 gone") })
+	if fatal || !strings.Contains(failures, "line 3:\n  want 01:00 gone\n  got  \n") {
 		t.Errorf("the test must continue after Want: fatal %t\n%s", fatal, failures)
 	}
 	mustFail(t, "a run without passes", func(t rapid.TB) { (&flowtest.Run{}).Want(t, "00:00 ready") }, "the whole timeline:\n")

@@ -89,10 +89,8 @@ func TestDocumentCut(t *testing.T) {
 	if c := why.New(cycle).Causes()[0]; c.Omitted != 680 || c.Waiters != 700 || !strings.HasPrefix(c.String(), want+"680 more -> N 0000; 700 objects wait") {
 		t.Errorf("%+v: %s", c, c.String())
 	}
-	var page strings.Builder
-	d := why.New(cycle).Document(noon)
-	if err := d.WritePage(&page); err != nil || page.Len() > 2_000_000 {
-		t.Errorf("the page of a cycle has %d bytes: %v", page.Len(), err)
+	if page := pageOf(t, cycle); len(page) > 2_000_000 {
+		t.Errorf("the page of a cycle has %d bytes", len(page))
 	}
 }
 
@@ -135,9 +133,8 @@ func TestDocumentBounds(t *testing.T) {
 	if len(d.Causes) != 1 || d.Causes[0].Waiters != 100_300 || len(d.Causes[0].Sample) != 10 || !d.Causes[0].Since.Equal(noon.Add(-time.Hour)) {
 		t.Errorf("the causes are %+v", d.Causes)
 	}
-	var page bytes.Buffer
-	if err := d.WritePage(&page); err != nil || page.Len() > 5_000_000 {
-		t.Errorf("the page has %d bytes: %v", page.Len(), err)
+	if page := written(t, d.WritePage); len(page) > 5_000_000 {
+		t.Errorf("the page has %d bytes", len(page))
 	}
 	many := make([]why.Object, 1000)
 	for i := range many {
@@ -159,11 +156,7 @@ func TestDocumentBounds(t *testing.T) {
 	if len(d.Objects) != 500 || d.OmittedObjects != 560 {
 		t.Errorf("there are %d objects, and %d are left out", len(d.Objects), d.OmittedObjects)
 	}
-	page.Reset()
-	if err := d.WritePage(&page); err != nil {
-		t.Error(err)
-	}
-	linked(t, page.String()) // some waiters have no place
+	linked(t, written(t, d.WritePage)) // some waiters have no place
 	many[0].WaitingFor = nil
 	for i := range 150 {
 		many[0].WaitingFor = append(many[0].WaitingFor, many[i].WaitingFor...)

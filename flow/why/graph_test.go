@@ -241,10 +241,11 @@ func TestCommand(t *testing.T) {
 		objects []why.Object
 		want    string
 	}{
-		"Failed":     {"the message, the conditions and the events", sub(func(*checks.Ref) {}), "kubectl describe Subnet.net.example.com batch -n apps"},
-		"Cluster":    {"an object without a namespace", sub(func(r *checks.Ref) { r.Namespace = "" }), "kubectl describe Subnet.net.example.com batch"},
-		"Deleting":   {"the finalizers", []why.Object{{Ref: ref("N", "a"), State: why.Deleting}}, "kubectl get N a -n apps -o yaml"},
-		"Ready":      {"the messages of its waiters", []why.Object{{Ref: ref("N", "w"), State: why.Blocked, WaitingFor: []checks.Ref{ref("N", "a")}}, {Ref: ref("N", "a"), State: why.Ready}}, "kubectl describe N w -n apps"},
+		"Failed":   {"the message, the conditions and the events", sub(func(*checks.Ref) {}), "kubectl describe Subnet.net.example.com batch -n apps"},
+		"Cluster":  {"an object without a namespace", sub(func(r *checks.Ref) { r.Namespace = "" }), "kubectl describe Subnet.net.example.com batch"},
+		"Deleting": {"the finalizers", []why.Object{{Ref: ref("N", "a"), State: why.Deleting}}, "kubectl get N a -n apps -o yaml"},
+		"Ready": {"the messages of its waiters", []why.Object{{Ref: ref("N", "w"), WaitingFor: []checks.Ref{ref("N", "a")}}, {Ref: ref("N", "a"), State: why.Ready}},
+			"kubectl describe N w -n apps"},
 		"Cloud":      {"kubectl does not know a cloud ID", sub(func(r *checks.Ref) { r.Name, r.ID = "", "/subscriptions/1" }), ""},
 		"Set":        {"a set has no name", sub(func(r *checks.Ref) { r.Name, r.Set = "", "field=x" }), ""},
 		"SetMissing": {"a set is not listed by its kind", []why.Object{{Ref: checks.Query{Kind: "N"}.Ref(), State: why.Missing}}, ""},

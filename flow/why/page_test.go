@@ -30,8 +30,14 @@ import (
 func pageOf(t *testing.T, objects []why.Object, flows ...why.Flow) string {
 	t.Helper()
 	d := why.New(objects).Document(noon, flows...)
-	var b bytes.Buffer
-	if err := d.WritePage(&b); err != nil {
+	return written(t, d.WritePage)
+}
+
+// written returns the page that write writes.
+func written(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b strings.Builder
+	if err := write(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -201,30 +207,27 @@ func TestPageHostile(t *testing.T) {
 // The live page has the script that the policy allows, and nothing else.
 func TestLivePage(t *testing.T) {
 	d := why.New(nil).Document(noon)
-	var b bytes.Buffer
-	if err := d.WriteLivePage(&b); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.String(); strings.Count(got, "<script>") != 1 || !strings.Contains(got, `data-refresh="5000"`) || !strings.Contains(got, "every 5s") || !strings.Contains(got, "Every object is ready.") {
+	got := written(t, d.WriteLivePage)
+	if strings.Count(got, "<script>") != 1 || !strings.Contains(got, `data-refresh="5000"`) || !strings.Contains(got, "every 5s") || !strings.Contains(got, "Every object is ready.") {
 		t.Errorf("the page is\n%s", got)
 	}
 	for namespace, want := range map[string]string{"": "1 object is ready.", "a&b": "1 object is ready, in all namespaces."} {
 		d := d
 		d.Ready, d.Namespace = 1, namespace
-		b.Reset()
-		if err := d.WriteLivePage(&b); err != nil || !strings.Contains(b.String(), want) || !strings.Contains(b.String(), `<button name="ready" value="true">`) ||
-			strings.Contains(b.String(), `name="namespace" value="a&amp;b"`) != (namespace != "") {
-			t.Errorf("error %v, and the page lacks %q or its button:\n%s", err, want, b.String())
+		got := written(t, d.WriteLivePage)
+		if !strings.Contains(got, want) || !strings.Contains(got, `<button name="ready" value="true">`) ||
+			strings.Contains(got, `name="namespace" value="a&amp;b"`) != (namespace != "") {
+			t.Errorf("the page lacks %q or its button:\n%s", want, got)
 		}
 	}
 	d.Unseen = 3
-	b.Reset()
-	if err := d.WriteLivePage(&b); err != nil || strings.Contains(b.String(), "is ready.") || !strings.Contains(b.String(), "The waits of 3 objects are not known yet") {
-		t.Errorf("error %v, objects are unseen, and the page is\n%s", err, b.String())
+	got = written(t, d.WriteLivePage)
+	if strings.Contains(got, "is ready.") || !strings.Contains(got, "The waits of 3 objects are not known yet") {
+		t.Errorf("objects are unseen, and the page is\n%s", got)
 	}
 	policy := "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	for _, tag := range []string{"style", "script"} {
-		_, inside, _ := strings.Cut(b.String(), "<"+tag+">")
+		_, inside, _ := strings.Cut(got, "<"+tag+">")
 		inside, _, _ = strings.Cut(inside, "</"+tag+">")
 		sum := sha256.Sum256([]byte(inside))
 		policy += "; " + tag + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -251,9 +254,8 @@ func TestPageCrowd(t *testing.T) {
 		many[i] = why.Object{Ref: name(i), State: why.Blocked, WaitingFor: []checks.Ref{name(i + 1)}}
 	}
 	d, _ := why.New(many).DocumentOf(name(0), noon)
-	var b bytes.Buffer
-	if err := d.WritePage(&b); err != nil || strings.Count(b.String(), "<path d=") != 199 { // the tip of an arrow, and 198 arrows
-		t.Errorf("error %v, and there are %d arrows", err, strings.Count(b.String(), "<path d="))
+	if n := strings.Count(written(t, d.WritePage), "<path d="); n != 199 { // the tip of an arrow, and 198 arrows
+		t.Errorf("there are %d arrows", n)
 	}
 }
 
@@ -288,13 +290,10 @@ func TestDrawing(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var b bytes.Buffer
-			if err := (&why.Document{Objects: graphOf(tc.graph)}).WritePage(&b); err != nil {
-				t.Fatal(err)
-			}
+			page := written(t, (&why.Document{Objects: graphOf(tc.graph)}).WritePage)
 			var order, columns []string
 			at := map[int]map[int]string{} // the name at x and y
-			for _, m := range drawn.FindAllStringSubmatch(b.String(), -1) {
+			for _, m := range drawn.FindAllStringSubmatch(page, -1) {
 				x, _ := strconv.Atoi(m[2])
 				y, _ := strconv.Atoi(m[3])
 				if at[x] == nil {
