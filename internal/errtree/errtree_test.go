@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,8 +89,8 @@ func TestWalkIsBounded(t *testing.T) {
 		visits   int
 		readable bool
 	}{
-		"Max":    {"a tree of Max errors is read", make(join, 0, 1).with(errtree.Max - 1), errtree.Max, true},
-		"Over":   {"a tree of more errors is unreadable", make(join, 0, 1).with(errtree.Max), errtree.Max, false},
+		"Max":    {"a tree of Max errors is read", slices.Repeat(join{text("a")}, errtree.Max-1), errtree.Max, true},
+		"Over":   {"a tree of more errors is unreadable", slices.Repeat(join{text("a")}, errtree.Max), errtree.Max, false},
 		"Self":   {"the tree of an error that unwraps to itself is unreadable", &self{}, errtree.Max, false},
 		"Shared": {"a tree of 2^40 errors is visited up to Max", shared, errtree.Max, false},
 	}
@@ -102,14 +103,6 @@ func TestWalkIsBounded(t *testing.T) {
 			}
 		})
 	}
-}
-
-// with returns the join with n more errors.
-func (j join) with(n int) join {
-	for range n {
-		j = append(j, text("a"))
-	}
-	return j
 }
 
 // Any finds an error inside another one, if the tree is readable before it.

@@ -56,12 +56,15 @@ func TestCheck(t *testing.T) {
 //style:quote
 func TestWords(t *testing.T) {
 	for rule, texts := range map[string][]string{
-		"name the noun":   {"A pass waits for what is missing.", "What is missing stays.", "one of whom", "those of which", "an object of which the cache has a copy", "what it is told"},
-		"name the actor":  {"Anybody calls it.", "somebody calls it", "whoever calls", "whomever it calls", "No one calls.", "those who call", "anyone who calls"},
+		"name the noun": {"A pass waits for what is missing.", "What is missing stays.", "one of whom", "those of which",
+			"an object of which the cache has a copy", "what it is told"},
+		"name the actor": {"Anybody calls it.", "somebody calls it", "whoever calls", "whomever it calls",
+			"No one calls.", "those who call", "anyone who calls"},
 		"verb first":      {"tell how", "tells of it", "IsDone tells whether the operation ended."},
 		"outer and inner": {"in front of it", "beside it", "behind it"},
-		"one term":        {"it goes on", "they go on", "going on", "it went on", "Comes to nothing.", "come to be", "look again", "came back", "asks anew"},
-		"no metaphors":    {"herds", "the audience", "a desk", "seats", "TAPE"},
+		"one term": {"it goes on", "they go on", "going on", "it went on", "Comes to nothing.",
+			"come to be", "look again", "came back", "asks anew"},
+		"no metaphors": {"herds", "the audience", "a desk", "seats", "TAPE"},
 	} {
 		for _, text := range texts {
 			if problems := Check(text); len(problems) != 1 || !strings.HasPrefix(problems[0], rule+": ") {

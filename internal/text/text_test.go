@@ -200,13 +200,9 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-type failer interface {
-	Errorf(format string, args ...any)
-}
-
 // laws checks the laws of Line: the limit, valid UTF-8, visible characters, and
 // no change by a second call.
-func laws(t failer, s string, limit int) {
+func laws(t rapid.TB, s string, limit int) {
 	line := text.Line(s, limit)
 	if len(line) > max(limit, 0) {
 		t.Errorf("%d bytes, with a limit of %d", len(line), limit)

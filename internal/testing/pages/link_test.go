@@ -15,54 +15,42 @@ var (
 	link   = regexp.MustCompile(`\]\(([^)]+)\)`)
 )
 
-// linksOf returns the files that a page links to, as paths relative to root.
-func linksOf(p page) (all []string) {
+// linksOf returns the files that a page links to, as paths relative to root, each
+// with its heading; "": none.
+func linksOf(p page) (all [][2]string) {
 	for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(p.text, ""), -1) {
-		target, _, _ := strings.Cut(m[1], "#")
-		if target != "" && !strings.Contains(target, "://") {
-			all = append(all, filepath.ToSlash(filepath.Join(filepath.Dir(p.path), target)))
+		target, anchor, _ := strings.Cut(m[1], "#")
+		switch {
+		case strings.Contains(target, "://"):
+			continue
+		case target == "":
+			target = p.path
+		default:
+			target = filepath.ToSlash(filepath.Join(filepath.Dir(p.path), target))
 		}
+		all = append(all, [2]string{target, anchor})
 	}
 	return all
 }
 
-// TestLinks fails if a page links to a file that does not exist.
+// TestLinks fails if a page links to a file or a heading that does not exist.
 func TestLinks(t *testing.T) {
-	checked := 0
+	links, anchors := 0, 0
 	for _, p := range allPages(t) {
-		for _, target := range linksOf(p) {
-			checked++
-			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(target))); err != nil {
-				t.Errorf("%s links to %s, which does not exist", p.path, target)
+		for _, to := range linksOf(p) {
+			links++
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(to[0]))); err != nil {
+				t.Errorf("%s links to %s, which does not exist", p.path, to[0])
+			} else if to[1] != "" {
+				anchors++
+				if !slices.Contains(anchorsOf(readFile(t, to[0])), to[1]) {
+					t.Errorf("%s links to %s, and the page has no heading for #%s", p.path, to[0], to[1])
+				}
 			}
 		}
 	}
-	if checked < 60 {
-		t.Errorf("only %d links were found", checked)
-	}
-}
-
-// TestAnchors fails if a page links to a heading that does not exist.
-func TestAnchors(t *testing.T) {
-	checked := 0
-	for _, p := range allPages(t) {
-		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(p.text, ""), -1) {
-			target, anchor, ok := strings.Cut(m[1], "#")
-			if !ok || strings.Contains(target, "://") {
-				continue
-			}
-			text := p.text
-			if target != "" {
-				text = readFile(t, filepath.ToSlash(filepath.Join(filepath.Dir(p.path), target)))
-			}
-			checked++
-			if !slices.Contains(anchorsOf(text), anchor) {
-				t.Errorf("%s links to %s, and the page has no heading for #%s", p.path, m[1], anchor)
-			}
-		}
-	}
-	if checked < 20 {
-		t.Errorf("only %d anchors were found", checked)
+	if links < 60 || anchors < 20 {
+		t.Errorf("only %d links and %d headings were found", links, anchors)
 	}
 }
 
@@ -119,8 +107,8 @@ func TestTerms(t *testing.T) {
 func TestIndex(t *testing.T) {
 	const index = "docs/README.md"
 	linked := map[string]bool{index: true}
-	for _, target := range linksOf(readPage(t, index)) {
-		linked[target] = true
+	for _, to := range linksOf(readPage(t, index)) {
+		linked[to[0]] = true
 	}
 	for _, p := range allPages(t) {
 		if strings.HasPrefix(p.path, "docs/") && !linked[p.path] {
