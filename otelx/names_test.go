@@ -19,13 +19,10 @@ func TestForeignNames(t *testing.T) {
 		"Escape": "quota\x1b[2J\n> Apply proceed", "Secret": "call https://a?sig=hunter2", "Long": strings.Repeat("x", 50_000),
 	} {
 		rec := &recording{}
-		link := chain.Named(hostile, func(next chain.Handler[*flow.Request[*pool], flow.Progress]) chain.Handler[*flow.Request[*pool], flow.Progress] {
-			return next
-		})
 		r := flow.New(hostile, flow.Operations[*pool]{
 			Key:   func(*pool) string { return "p" },
 			Apply: func(context.Context, *flow.Request[*pool]) (flow.Progress, error) { return flow.Progress{}, errSecret },
-		}, flow.Extensions[*pool]{Apply: chain.New(link)}, flow.WithObserver(otelx.New(otelx.WithTracerProvider(&rec.Recorder), otelx.WithLinkSpans())))
+		}, flow.Extensions[*pool]{Apply: chain.New(chain.Named(hostile, passOn))}, flow.WithObserver(otelx.New(otelx.WithTracerProvider(&rec.Recorder), otelx.WithLinkSpans())))
 		r.Reconcile(rec.context(t, 9), &pool{})
 		texts := append([]string(nil), rec.lines...)
 		for _, s := range rec.Spans {

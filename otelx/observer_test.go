@@ -117,11 +117,7 @@ func TestUnbound(t *testing.T) {
 func TestGlobalProviderLater(t *testing.T) {
 	const child = "WINDLASS_TEST_GLOBAL_PROVIDER"
 	if os.Getenv(child) == "" {
-		exe, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(exe, "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		cmd.Env = append(os.Environ(), child+"=1")
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 			t.Errorf("%v\n%s", err, out)
