@@ -2,8 +2,6 @@ package flowtest_test
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
+	"github.com/windlass-go/windlass/internal/testing/fake"
 )
 
 type (
@@ -22,36 +21,16 @@ type (
 	request = flow.Request[*Pool]
 )
 
-// recordingTB is a test that records its failures. They do not fail the test
-// that uses it.
-type recordingTB struct {
-	rapid.TB // nil: the kit calls no other methods
-	failures []string
-	fatal    bool
-}
-
-func (*recordingTB) Helper() {}
-
-func (j *recordingTB) Errorf(format string, args ...any) {
-	j.failures = append(j.failures, fmt.Sprintf(format, args...))
-}
-
-func (j *recordingTB) Fatalf(format string, args ...any) {
-	j.fatal = true
-	j.Errorf(format, args...)
-	runtime.Goexit()
-}
-
-// failuresOf returns the failures of a test, or "" if it passes.
+// failuresOf returns the failures of a test, or "" if it passes, and whether one of
+// them ended it.
 func failuresOf(test func(t rapid.TB)) (failures string, fatal bool) {
-	j := &recordingTB{}
-	done := make(chan struct{})
-	go func() { // Fatalf ends it
-		defer close(done)
-		test(j)
-	}()
-	<-done
-	return strings.Join(j.failures, "\n"), j.fatal
+	recorded := &fake.T{}
+	fatal = true
+	recorded.Run(func() {
+		test(recorded)
+		fatal = false
+	})
+	return recorded.Reported(), fatal
 }
 
 // mustFail fails unless the failures of a test contain each of the texts.
