@@ -7,38 +7,23 @@ import (
 	"time"
 )
 
-// A wait ends when done is closed or the counted time is over.
+// On an idle machine, a wait ends at the limit. Each restart adds the whole limit.
 func TestWait(t *testing.T) {
-	cases := map[string]struct {
-		reason   string
-		closes   time.Duration // when done is closed; 0: never
-		restarts []time.Duration
-		want     bool
-		took     time.Duration
-	}{
-		"InTime":    {"the wait ends when done is closed", time.Second, nil, true, time.Second},
-		"Never":     {"on an idle machine, the wait ends at the limit", 0, nil, false, 7 * time.Second},
-		"Restarted": {"each restart adds the whole limit", 0, []time.Duration{2 * time.Second, 8 * time.Second}, false, 15 * time.Second},
-		"Late":      {"a restart extends a wait that would end too early", 10 * time.Second, []time.Duration{6 * time.Second}, true, 10 * time.Second},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				done, begin := make(chan struct{}), time.Now()
-				var restart atomic.Int64
-				if tc.closes > 0 {
-					time.AfterFunc(tc.closes, func() { close(done) })
-				}
-				for _, at := range tc.restarts {
-					time.AfterFunc(at, func() { restart.Add(1) })
-				}
-				got := Wait(done, 7*time.Second, &restart)
-				// A restart takes effect at the end of its step.
-				took, slack := time.Since(begin), 7*time.Second/steps
-				if got != tc.want || took < tc.took || took > tc.took+slack {
-					t.Errorf("%s: got %t after %s, want %t after %s", tc.reason, got, took, tc.want, tc.took)
-				}
-			})
+	for want, restarts := range map[time.Duration][]time.Duration{
+		7 * time.Second:  nil,
+		15 * time.Second: {2 * time.Second, 8 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			var restart atomic.Int64
+			for _, at := range restarts {
+				time.AfterFunc(at, func() { restart.Add(1) })
+			}
+			closed := Wait(make(chan struct{}), 7*time.Second, &restart)
+			// A restart takes effect at the end of its step.
+			if took := time.Since(begin); closed || took < want || took > want+7*time.Second/steps {
+				t.Errorf("with restarts at %v: got %t after %s, want %s", restarts, closed, took, want)
+			}
 		})
 	}
 }

@@ -27,9 +27,7 @@ func TestOf(t *testing.T) {
 		a, b   func()
 		want   float64
 	}{
-		"Equal":     {"equal functions have the ratio 1", takes(100), takes(100), 1},
 		"Slower":    {"a slower a has a ratio above 1", takes(300), takes(100), 3},
-		"Faster":    {"a faster a has a ratio below 1", takes(100), takes(400), 0.25},
 		"Unlike":    {"each function has its own number of calls in a sample", takes(time.Millisecond), takes(1), 1e6},
 		"Disturbed": {"slow samples do not count", disturbed(100, time.Second, 9_000), takes(100), 1},
 	}
