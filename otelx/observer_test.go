@@ -2,10 +2,8 @@ package otelx_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
@@ -338,19 +336,6 @@ type message string
 
 func (message) Describe() (verdict, why string) { return "block", "Full" }
 func (m message) Message() string               { return string(m) }
-
-// refs returns a block that waits for n objects, and its attributes. shown are
-// the names after the first ten.
-func refs(n int, shown ...string) (result, attrs) {
-	w := result{verdict: "block"}
-	for i := range n {
-		w.waits = append(w.waits, checks.Ref{Kind: "Quota", Name: fmt.Sprint(i)})
-		if i < 10 {
-			shown = slices.Insert(shown, i, fmt.Sprint("Quota ", i))
-		}
-	}
-	return w, attrs{"windlass.verdict": "block", "windlass.waiting_for": `["` + strings.Join(shown, `","`) + `"]`}
-}
 
 // broken is an error and a result whose methods panic.
 type broken struct{}

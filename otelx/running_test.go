@@ -69,41 +69,36 @@ func TestNotesOutsideOfLinks(t *testing.T) {
 	}
 }
 
-// A link on its own goroutine keeps its notes, although the outer link or
-// another call of the same link ended before.
+// A link on its own goroutine keeps its notes, although the outer link and another
+// call of the same link ended before.
 func TestNotesOfGoroutines(t *testing.T) {
-	type call struct{ note, ended chan struct{} }
-	newCall := func() call { return call{make(chan struct{}), make(chan struct{})} }
-	started := make(chan struct{})
-	inner := chain.Named("inner", func(chain.Handler[call, int]) chain.Handler[call, int] {
-		return func(ctx context.Context, c call) (int, error) {
-			started <- struct{}{}
-			<-c.note
+	started, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	inner := chain.Named("inner", func(chain.Handler[bool, int]) chain.Handler[bool, int] {
+		return func(ctx context.Context, waits bool) (int, error) {
+			if waits {
+				close(started)
+				<-release
+			}
 			chain.Note(ctx, "late")
 			return 1, nil
 		}
 	})
-	first, second := newCall(), newCall()
-	outer := chain.Named("outer", func(next chain.Handler[call, int]) chain.Handler[call, int] {
-		return func(ctx context.Context, _ call) (int, error) {
-			for _, c := range []call{first, second} {
-				go func() {
-					defer close(c.ended)
-					_, _ = next(ctx, c)
-				}()
-				<-started
-			}
-			close(first.note)
-			<-first.ended
-			return 1, nil
+	outer := chain.Named("outer", func(next chain.Handler[bool, int]) chain.Handler[bool, int] {
+		return func(ctx context.Context, _ bool) (int, error) {
+			go func() {
+				defer close(ended)
+				_, _ = next(ctx, true)
+			}()
+			<-started
+			return next(ctx, false)
 		}
 	})
 	rec := &recording{}
 	ctx, s := rec.Tracer("").Start(t.Context(), "request")
 	h := chain.New(outer, inner).Observe(rec.observer(otelx.WithMeterProvider(nil)))
-	_, _ = h.Then(func(context.Context, call) (int, error) { return 0, nil })(ctx, call{})
-	close(second.note)
-	<-second.ended
+	_, _ = h.Then(func(context.Context, bool) (int, error) { return 0, nil })(ctx, false)
+	close(release)
+	<-ended
 	var got []string
 	for _, e := range s.(*span).Events {
 		got = append(got, e.Attributes["windlass.link"]+" "+e.Attributes["windlass.notes"])

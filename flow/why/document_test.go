@@ -20,6 +20,19 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
+// reread returns d as a reader of its JSON has it, and the JSON.
+func reread(t *testing.T, d why.Document) (why.Document, []byte) {
+	t.Helper()
+	data, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err = why.Read(bytes.NewReader(data)); err != nil {
+		t.Fatal(err)
+	}
+	return d, data
+}
+
 // A reader of a document that leaves out objects finds no other root causes.
 func TestDocumentCut(t *testing.T) {
 	waits := func(i int, s why.State, others ...int) why.Object {
@@ -63,14 +76,8 @@ func TestDocumentCut(t *testing.T) {
 			g := why.New(tc.objects)
 			one, _ := g.DocumentOf(name(tc.of), noon)
 			for _, d := range []why.Document{g.Document(noon), one} {
-				data, err := json.Marshal(d)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d, err = why.Read(bytes.NewReader(data)); err != nil {
-					t.Fatal(err)
-				}
-				again := d.Graph()
+				read, _ := reread(t, d)
+				again := read.Graph()
 				for _, c := range again.Causes() {
 					if was, ok := g.Cause(c.Objects[0]); !ok || !slices.Equal(was.Objects, c.Objects) || was.State != c.State {
 						t.Errorf("%s: the document has the root cause %s", tc.reason, c.String())
@@ -94,26 +101,16 @@ func TestDocumentCut(t *testing.T) {
 	}
 }
 
-// crowd returns n objects that wait for m clusters, which wait for one subnet. The
-// names and texts are as long as usual ones.
+// crowd returns n databases that wait for m clusters, which wait for one subnet.
 func crowd(n, m int) []why.Object {
-	subnet := checks.Ref{Group: "network.example.com", Kind: "Subnet", Namespace: "apps", Name: "batch"}
-	all := []why.Object{{Ref: subnet, State: why.Missing}}
-	cluster := func(i int) checks.Ref {
-		return checks.Ref{Group: "example.com", Kind: "Cluster", Namespace: "apps", Name: fmt.Sprintf("cluster-%06d", i)}
-	}
+	of := func(kind string, i int) checks.Ref { return ref(kind, fmt.Sprintf("%06d", i)) }
+	all := []why.Object{{Ref: of("Subnet", 0), State: why.Missing}}
 	for i := range m {
-		all = append(all, why.Object{
-			Ref: cluster(i), Reconciler: "Cluster", State: why.Blocked, Reason: "ReferenceNotFound", Point: "PreCheck", Link: "ReferenceReady(network)", Since: noon.Add(-time.Hour),
-			Message: "network Subnet.network.example.com apps/batch was not found: waiting until it is created", WaitingFor: []checks.Ref{subnet},
-		})
+		all = append(all, why.Object{Ref: of("Cluster", i), State: why.Blocked, Since: noon.Add(-time.Hour), WaitingFor: []checks.Ref{of("Subnet", 0)}})
 	}
 	for i := range n {
-		of := cluster(i % m)
 		all = append(all, why.Object{
-			Ref:        checks.Ref{Group: "example.com", Kind: "Database", Namespace: "apps", Name: fmt.Sprintf("database-%06d", i)},
-			Reconciler: "Database", State: why.Blocked, Reason: "OwnerNotReady", Point: "OwnerCheck", Link: "OwnerReady", Since: noon.Add(-time.Minute),
-			Message: "owner " + of.String() + " is not ready: ReferenceNotFound", WaitingFor: []checks.Ref{of},
+			Ref: of("Database", i), State: why.Blocked, Reason: "OwnerNotReady", Since: noon.Add(-time.Minute), WaitingFor: []checks.Ref{of("Cluster", i%m)},
 			Passes: []flow.Explanation{{Name: "Database", State: "blocked", Message: strings.Repeat("a message ", 100)}},
 		})
 	}
@@ -123,9 +120,8 @@ func crowd(n, m int) []why.Object {
 // The document of 100,000 waiters is small, and counts each of them.
 func TestDocumentBounds(t *testing.T) {
 	d := why.New(crowd(100_000, 300)).Document(noon)
-	data, err := json.Marshal(d)
-	if err != nil || len(data) > 5_000_000 {
-		t.Fatalf("the document has %d bytes: %v", len(data), err)
+	if _, data := reread(t, d); len(data) > 5_000_000 {
+		t.Errorf("the document has %d bytes", len(data))
 	}
 	if got, want := d.OmittedObjects+len(d.Objects), 100_301; got != want || d.Waiting != want {
 		t.Errorf("the document counts %d objects, and %d of them wait, want %d", got, d.Waiting, want)
@@ -171,16 +167,12 @@ func TestDocumentBounds(t *testing.T) {
 // Read reads its own JSON. Other versions, other texts and endless input
 // are errors.
 func TestRead(t *testing.T) {
-	want := why.New(crowd(5, 2)).Document(noon, why.Flow{Name: "Database", Text: "Database\n"})
-	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
+	want := why.New(situation()).Document(noon, why.Flow{Name: "Database", Text: "Database\n"})
+	got, _ := reread(t, want)
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(flow.Explanation{})); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
-	got, err := why.Read(bytes.NewReader(data))
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(flow.Explanation{})); err != nil || diff != "" {
-		t.Errorf("-want, +got:\n%s%v", diff, err)
-	}
-	got, err = why.Read(strings.NewReader(`{"version":"v1","causes":[{},{"objects":[],"waiters":1},{"objects":[{"name":"a"}]}]}`))
+	got, err := why.Read(strings.NewReader(`{"version":"v1","causes":[{},{"objects":[],"waiters":1},{"objects":[{"name":"a"}]}]}`))
 	if err != nil || len(got.Causes) != 1 || got.WritePage(io.Discard) != nil {
 		t.Errorf("a cause without an object has no text: got %+v, %v", got.Causes, err)
 	}
@@ -299,16 +291,9 @@ func TestDocumentSizes(t *testing.T) {
 	raw.Objects[0].Ref.Set = "" // a set is no waiter
 	raw.Flows[0].Text = strings.Repeat(strings.Repeat(" ", 50)+strings.Repeat("y", 20_000)+"\n", 120)
 	read := func(d why.Document) (why.Document, any) {
-		data, err := json.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, data := reread(t, d)
 		var v any
 		if err := json.Unmarshal(data, &v); err != nil {
-			t.Fatal(err)
-		}
-		d, err = why.Read(bytes.NewReader(data))
-		if err != nil {
 			t.Fatal(err)
 		}
 		return d, v
