@@ -21,9 +21,9 @@ func TestSetUpPanics(t *testing.T) {
 		}, "chain: Then: link 1 of 1, audit, returned a nil handler"},
 		"ErrorText": {func() { otelx.WithErrorText(0) }, "otelx: WithErrorText(0): give at least 1 byte"},
 		"Lines": {func() {
-			flow.New("Pool", operations, extensions, flow.WithObserver((&recording{}).observer(otelx.WithoutLogs())), flow.WithObserver((&recording{}).observer()),
-				flow.WithObserver((&recording{}).observer(otelx.WithoutLogs())), flow.WithObserver((&recording{}).observer()))
-		}, "flow: New: Pool: observers 2 and 4 both write the log lines of each pass: leave one of them out, or give it " +
+			with := func(opts ...otelx.Option) flow.Option { return flow.WithObserver((&recording{}).observer(opts...)) }
+			flow.New("Pool", operations, extensions, flow.WithObserver(derives{}), with(otelx.WithoutLogs()), with(), with(otelx.WithoutLogs()), with())
+		}, "flow: New: Pool: observers 3 and 5 both write the log lines of each pass: leave one of them out, or give it " +
 			"otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
 	}
 	for name, tc := range cases {

@@ -97,8 +97,8 @@ func TestSampling(t *testing.T) {
 		rec := &recording{Recorder: otelfake.Recorder{Drop: never}}
 		start := pass.Start{Link: &chain.Link{Name: "Pool", Tag: pass.Pass}, KeyOf: func(any) string { return "" }}
 		ctx, enabled := bind(rec.observer(otelx.WithMeterProvider(nil)), start.Link).(pass.Starter).Start(t.Context(), start)
-		if s, _ := trace.SpanFromContext(ctx).(*span); enabled != pass.Nothing || s == nil || s.Name != "reconcile Pool" {
-			t.Errorf("enabled %d, with the span %v: the context must have the dropped span, or inner spans are recorded", enabled, s)
+		if s, _ := trace.SpanFromContext(ctx).(*span); enabled != pass.Nothing || s == nil || s.Name != "reconcile Pool" || s.Ended != 1 {
+			t.Errorf("enabled %d, with the span %v: the context must have the ended, dropped span, or inner spans are recorded", enabled, s)
 		}
 	})
 	t.Run("Point", func(t *testing.T) {

@@ -38,11 +38,11 @@ func TestUnused(t *testing.T) {
 		want   []string
 	}{
 		"Row": {
-			reason: "two of three answers in a row are not used",
+			reason: "two of three answers in a row, and a later answer, are not used",
 			ops:    nothing,
-			world:  func(w *world) { w.Apply.Then(flow.Done(), flow.Done(), flow.Done()) },
+			world:  func(w *world) { w.Apply.Then(flow.Done(), flow.Done(), flow.Done()).From(time.Minute, flow.Done()) },
 			want: []string{"parts of the script were not used; the run ended at 00:00",
-				"Apply: 1 calls, 2 of its 3 answers in a row were not used", "00:00  ready"},
+				"Apply: 1 calls, 2 of its 3 answers in a row were not used", "Apply: its answer from 01:00 on was not used", "00:00  ready"},
 		},
 		"Event": {
 			reason: "the resource is gone before the events",
@@ -239,11 +239,13 @@ func TestDecided(t *testing.T) {
 	}{
 		"Issued": {"a write of the status wakes the request, and an issued request has no further pass, even after a restart",
 			func(w *world, _ *Pool, decision *string) {
+				w.Change(time.Minute, "another object", nil, prod)
 				w.Change(10*time.Minute, "approved", func() { *decision = "approved" }, checks.Ref{})
 				w.Change(2*time.Hour, "", w.Restart)
 				w.Apply.Then(flow.InProgress("order", time.Minute), flow.Finished("Issued", "issued by ours"))
 			}, `
 			00:00    blocked at PreCheck by approved: ApprovalPending  again in 1h or with its status  []
+			01:00    * another object
 			10:00    * approved
 			10:00    in progress at Apply  again in 1m  [Apply]
 			11:00    finished at Apply: Issued  [Apply(order)]
