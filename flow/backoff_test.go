@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -21,7 +22,8 @@ func plain(opts ...flow.BackoffOption) *flow.Backoff {
 }
 
 // outcomeOf makes an outcome from a word, such as "slow" for a block that is
-// retried slowly, or "fast+1m" for one with a delay.
+// retried slowly, or "fast+1m" for one with a delay of the check. The server gives
+// the delay of "in progress+1m", and a rule the delay of "failed+1m".
 func outcomeOf(t testing.TB, word string, generation int64) flow.Outcome {
 	c, e, p := &cloud{}, ext{}, &pool{generation: generation}
 	word, delay, _ := strings.Cut(word, "+")
@@ -34,6 +36,7 @@ func outcomeOf(t testing.TB, word string, generation int64) flow.Outcome {
 		p.deleting, c.answers = word == "deleting", []answer{{progress: flow.InProgress("a", after)}}
 	case "failed":
 		c.answers = []answer{{err: errBoom}}
+		e.Classify = classify.Table{{Is: errBoom, Retry: classify.Slow, After: after}}.Chain()
 	case "ignored", "ignored never":
 		never := checks.WithRetry(map[bool]classify.Retry{true: classify.Never}[word == "ignored never"])
 		e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("class", checks.Ignore("of another", never), nil))
@@ -93,75 +96,51 @@ func TestBackoff(t *testing.T) {
 }
 
 func TestBackoffSettings(t *testing.T) {
+	type options = []flow.BackoffOption
+	type delays = []time.Duration
+	const ms, s, m = time.Millisecond, time.Second, time.Minute
 	cases := map[string]struct {
 		reason string
-		opts   []flow.BackoffOption
+		opts   options
+		random float64
 		word   string
-		want   []time.Duration
+		want   delays
 	}{
-		"Steps":         {"the first and the longest delay are set", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 3*time.Second, 10*time.Second)}, "fast", []time.Duration{3e9, 6e9, 10e9, 10e9}},
-		"InProgress":    {"an operation in progress uses the delays of Fast", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 5*time.Second, time.Minute)}, "in progress", []time.Duration{5e9, 10e9}},
-		"Resync":        {"the resync is set", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, "very slow", []time.Duration{60e9, 60e9}},
-		"Shortest":      {"no delay is below a millisecond", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 1, 1)}, "fast", []time.Duration{time.Millisecond, time.Millisecond}},
-		"AbsurdResync":  {"the longest resync is 73 years, without overflow", []flow.BackoffOption{flow.WithBackoffResync(math.MaxInt64), flow.WithBackoffJitter(0, 0.9), flow.WithBackoffRand(func() float64 { return 1 })}, "ready", []time.Duration{time.Duration(1.9 * float64(math.MaxInt64/4))}},
-		"JitterToFloor": {"jitter may shorten a delay to the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, 2*time.Second, time.Minute), flow.WithBackoffJitter(0.5, 0), flow.WithBackoffRand(func() float64 { return 1 })}, "slow", []time.Duration{1e9, 2e9}},
-		"AbsurdLongest": {"the longest delay is 73 years", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)}, "fast", []time.Duration{math.MaxInt64 / 4, math.MaxInt64 / 4}},
+		"Steps":         {"the first and the longest delay are set", options{flow.WithBackoffSteps(classify.Fast, 3*s, 10*s)}, 0, "fast", delays{3 * s, 6 * s, 10 * s, 10 * s}},
+		"Resync":        {"the resync is set", options{flow.WithBackoffResync(m)}, 0.5, "very slow", delays{m, m}},
+		"Shortest":      {"no delay is below a millisecond", options{flow.WithBackoffSteps(classify.Fast, 1, 1)}, 0, "fast", delays{ms, ms}},
+		"AbsurdResync":  {"the longest resync is 73 years, without overflow", options{flow.WithBackoffResync(math.MaxInt64), flow.WithBackoffJitter(0, 0.9)}, 1, "ready", delays{time.Duration(1.9 * float64(math.MaxInt64/4))}},
+		"JitterToFloor": {"jitter may shorten a delay to the floor", options{flow.WithBackoffSteps(classify.Slow, 2*s, m), flow.WithBackoffJitter(0.5, 0)}, 1, "slow", delays{s, 2 * s}},
+		"AbsurdLongest": {"the longest delay is 73 years", options{flow.WithBackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)}, 0, "fast", delays{math.MaxInt64 / 4, math.MaxInt64 / 4}},
+		"StepHalf":      {"no delay is below a second, so jitter lengthens it", nil, 0.5, "fast", delays{1050 * ms}},
+		"StepMost":      {"jitter lengthens a delay by up to a tenth", nil, 1, "slow", delays{1100 * ms}},
+		"ResyncLeast":   {"the resync is shortened by up to a quarter", nil, 0, "ready", delays{45 * m}},
+		"ResyncMost":    {"the resync is lengthened by up to a quarter", nil, 1, "very slow", delays{75 * m}},
+		"DelayOfServer": {"the server's delay has no jitter", nil, 0.7, "fast+1m", delays{m}},
+		"InProgress":    {"polls have jitter, too", nil, 0.5, "in progress", delays{1050 * ms}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			b := plain(tc.opts...)
-			var got []time.Duration
-			for range tc.want {
+			b := flow.NewBackoff(append(tc.opts, flow.WithBackoffRand(func() float64 { return tc.random }))...)
+			for i, want := range tc.want {
 				delay, _ := b.Next("p", outcomeOf(t, tc.word, 0))
-				got = append(got, delay.Round(time.Millisecond))
-			}
-			for i := range tc.want {
-				if diff := (got[i] - tc.want[i]).Abs(); diff > tc.want[i]/1e9 {
-					t.Errorf("%s: delay %d is %s, not %s", tc.reason, i+1, got[i], tc.want[i])
+				if diff := (delay.Round(ms) - want).Abs(); diff > want/1e9 {
+					t.Errorf("%s: delay %d is %s, not %s", tc.reason, i+1, delay, want)
 				}
 			}
 		})
 	}
 }
 
-// The random numbers determine the jitter within its bounds.
-func TestBackoffJitter(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		word   string
-		random float64
-		want   time.Duration
-	}{
-		"StepHalf":      {"no delay is below a second, so jitter lengthens it", "fast", 0.5, 1050 * time.Millisecond},
-		"StepMost":      {"jitter lengthens a delay by up to a tenth", "slow", 0.999999, 1100 * time.Millisecond},
-		"ResyncLeast":   {"the resync is shortened", "ready", 0, 45 * time.Minute},
-		"ResyncMost":    {"the resync is lengthened", "very slow", 0.999999, 75 * time.Minute},
-		"DelayOfServer": {"the server's delay has no jitter", "fast+1m", 0.7, time.Minute},
-		"InProgress":    {"polls have jitter, too", "in progress", 0.5, 1050 * time.Millisecond},
-	}
-	for name, tc := range cases {
-		b := flow.NewBackoff(flow.WithBackoffRand(func() float64 { return tc.random }))
-		delay, _ := b.Next("p", outcomeOf(t, tc.word, 0))
-		mustEqual(t, name+": "+tc.reason, tc.want, delay.Round(10*time.Millisecond))
-	}
-}
-
-// A delay that a check or a server gives has a floor and a ceiling.
+// A delay that a check, a rule or a server gives has a floor and a ceiling. A rule may ask for
+// more than the resync: Flux retries a failed installation after 6 h.
 func TestGivenDelays(t *testing.T) {
-	blocked := func(after time.Duration) flow.Outcome {
-		e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithAfter(after)), nil))}
-		return flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{})
-	}
-	polled := func(after time.Duration) flow.Outcome {
-		c := &cloud{answers: []answer{{progress: flow.InProgress("a", after)}}}
-		return flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{})
-	}
 	cases := map[string]struct {
 		reason string
 		opts   []flow.BackoffOption
 		after  time.Duration
 		want   time.Duration
-		asked  time.Duration // what a block gets; 0: want
+		asked  time.Duration // what a check and a rule get; 0: want
 	}{
 		"Short":      {"a shorter step sets a lower floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 10*time.Millisecond, time.Second)}, time.Millisecond, 10 * time.Millisecond, 0},
 		"Least":      {"a nanosecond is a delay, too, and is not counted", nil, 1, time.Second, 0},
@@ -170,10 +149,10 @@ func TestGivenDelays(t *testing.T) {
 		"LessResync": {"a shorter resync replaces a longer delay of a server; a check gets the delay that it asks for", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, time.Hour, time.Minute, time.Hour},
 	}
 	for name, tc := range cases {
-		for what, out := range map[string]flow.Outcome{"Block": blocked(tc.after), "InProgress": polled(tc.after)} {
-			t.Run(name+"/"+what, func(t *testing.T) {
-				b, want := plain(tc.opts...), tc.want
-				if what == "Block" {
+		for _, word := range []string{"slow", "failed", "in progress"} {
+			t.Run(name+"/"+word, func(t *testing.T) {
+				b, out, want := plain(tc.opts...), outcomeOf(t, fmt.Sprint(word, "+", tc.after), 0), tc.want
+				if word != "in progress" {
 					want = cmp.Or(tc.asked, want)
 				}
 				for range 3 {
@@ -183,16 +162,6 @@ func TestGivenDelays(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestRuleDelay verifies that a failure is retried after the delay that a rule asks
-// for, also above the resync: Flux retries a failed installation after 6 h.
-func TestRuleDelay(t *testing.T) {
-	rule := classify.Table{{Is: errBoom, Retry: classify.Slow, After: 6 * time.Hour}}
-	c := &cloud{getErr: errBoom}
-	out := flow.New("Pool", c.operations(), ext{Classify: chain.New(rule.Link())}).Reconcile(t.Context(), &pool{name: "p"})
-	delay, again := plain().Next("p", out)
-	mustEqual(t, "the rule asks for six hours", []any{6 * time.Hour, true}, []any{delay, again})
 }
 
 // A user's function that panics does not end the pass. A user's function that
