@@ -13,59 +13,39 @@ import (
 // subnetID is the slot of the tests.
 var subnetID = checks.NewSlot[string]("subnet ID")
 
-// finds is a check that sets the slot.
-func finds[R checks.PassRequest](_ context.Context, req R) (checks.Result, error) {
-	subnetID.Set(req, "s-1")
-	return checks.Proceed(), nil
+// sets is a check or an operation that sets the slot, and needs one that fails if it is unset.
+func sets[R checks.PassRequest, Res any](res Res) func(context.Context, R) (Res, error) {
+	return func(_ context.Context, req R) (Res, error) {
+		subnetID.Set(req, "s-1")
+		return res, nil
+	}
 }
 
-// needs is a check that fails if the slot is unset.
-func needs[R checks.PassRequest](_ context.Context, req R) (checks.Result, error) {
-	_, err := subnetID.Get(req)
-	return checks.Proceed(), err
-}
-
-// findsAndBlocks sets the slot and blocks.
-func findsAndBlocks(ctx context.Context, req *checks.Request[*pool]) (checks.Result, error) {
-	_, _ = finds(ctx, req)
-	return checks.Block("NotNow", "not now"), nil
-}
-
-// reads is a Get that fails if the slot is unset.
-func reads(_ context.Context, req *request) (flow.Observation, error) {
-	_, err := subnetID.Get(req)
-	return flow.Observation{Presence: checks.Present}, err
-}
-
-// applies is an operation that fails if the slot is unset.
-func applies(_ context.Context, req *request) (flow.Progress, error) {
-	_, err := subnetID.Get(req)
-	return flow.Done(), err
+func needs[R checks.PassRequest, Res any](res Res) func(context.Context, R) (Res, error) {
+	return func(_ context.Context, req R) (Res, error) {
+		_, err := subnetID.Get(req)
+		return res, err
+	}
 }
 
 func TestSlot(t *testing.T) {
 	type ofPool = *checks.Request[*pool]
-	found := chain.New(checks.Check("finds", finds[ofPool]))
-	needed := chain.New(checks.Check("needs", needs[ofPool]))
-	copies := linkOn("copies", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+	found := chain.New(checks.Check("finds", sets[ofPool](checks.Proceed())))
+	needed := chain.New(checks.Check("needs", needs[ofPool](checks.Proceed())))
+	present := flow.Observation{Presence: checks.Present}
+	get, reads := sets[*request](present), needs[*request](present)
+	creates, applies := sets[*request](flow.Done()), needs[*request](flow.Done())
+	copies := linkOn("copies", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
 		c := *req
 		return next(ctx, &c)
 	})
-	get := func(_ context.Context, req *request) (flow.Observation, error) {
-		subnetID.Set(req, "s-1")
-		return flow.Observation{Presence: checks.Present}, nil
-	}
-	creates := func(_ context.Context, req *request) (flow.Progress, error) {
-		subnetID.Set(req, "s-1")
-		return flow.Done(), nil
-	}
 	cases := map[string]struct {
 		reason string
 		set    func(*ops, *ext, *pool)
 		unset  bool
 	}{
 		"OwnerCheck": {"Apply reads what an owner check found", func(o *ops, e *ext, _ *pool) {
-			e.OwnerCheck, o.Apply = chain.New(checks.Check("finds", finds[*checks.OwnerRequest])), applies
+			e.OwnerCheck, o.Apply = chain.New(checks.Check("finds", sets[*checks.OwnerRequest](checks.Proceed()))), applies
 		}, false},
 		"GetCheck": {"Get reads what its check found", func(o *ops, e *ext, _ *pool) { e.GetCheck, o.Get = found, reads }, false},
 		"GetAfterPoll": {"Get after a poll reads it, too", func(o *ops, e *ext, p *pool) {
@@ -74,7 +54,7 @@ func TestSlot(t *testing.T) {
 			o.SetToken = func(context.Context, *pool, string, int64) error { return nil }
 		}, false},
 		"GetOfDeletion": {"Get before DeleteCheck reads it, also if the check then blocks", func(o *ops, e *ext, p *pool) {
-			p.deleting, e.GetCheck, e.DeleteCheck, o.Get = true, chain.New(checks.Check("blocks", findsAndBlocks)), needed, reads
+			p.deleting, e.GetCheck, e.DeleteCheck, o.Get = true, chain.New(checks.Check("blocks", sets[ofPool](checks.Block("NotNow", "not now")))), needed, reads
 		}, false},
 		"DeleteOfGetCheck": {"Delete reads it, if there is no DeleteCheck", func(o *ops, e *ext, p *pool) { p.deleting, e.GetCheck, o.Delete = true, found, applies }, false},
 		"PreCheck":         {"Apply reads what a check found", func(o *ops, e *ext, _ *pool) { e.PreCheck, o.Apply = found, applies }, false},
@@ -117,7 +97,7 @@ func TestSlotIsOfThePass(t *testing.T) {
 	}
 	finding := true
 	r := flow.New("Pool", o, ext{PreCheck: chain.New(chain.When(func(context.Context, *checks.Request[*pool]) bool { return finding },
-		checks.Check("finds", finds[*checks.Request[*pool]])))})
+		checks.Check("finds", sets[*checks.Request[*pool]](checks.Proceed()))))})
 	p := &pool{}
 	r.Reconcile(t.Context(), p) // starts
 	r.Reconcile(t.Context(), p) // polls
@@ -135,14 +115,13 @@ func TestSlotIsOfThePass(t *testing.T) {
 func TestSlotOfRegistry(t *testing.T) {
 	o := (&cloud{}).things()
 	made := checks.NewSlot[string]("made")
-	o.Apply = func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
+	o.Apply = func(ctx context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
 		made.Set(req, "m-1")
-		_, err := subnetID.Get(req)
-		return flow.Done(), err
+		return needs[*flow.Request[Resource]](flow.Done())(ctx, req)
 	}
 	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", ext{
-		PreCheck: chain.New(checks.Check("finds", finds[*checks.Request[*pool]])),
+		PreCheck: chain.New(checks.Check("finds", sets[*checks.Request[*pool]](checks.Proceed()))),
 		PostCheck: chain.New(checks.Check("needs", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
 			_, err := made.Get(req)
 			return checks.Proceed(), err
