@@ -39,6 +39,8 @@ const (
 	after   act = "fail after next"
 
 	restores act = "restore the request after next"
+	empties  act = "empty the request after next"
+	another  act = "pass another resource to next"
 	copies   act = "pass a copy of the request to next"
 
 	ignore  act = "ignore"
@@ -52,6 +54,7 @@ const (
 	begin     act = "begin"
 	goOn      act = "stay in progress"
 	end       act = "end"
+	finishes  act = "end for good"
 	refuse    act = "refuse"    // the operation fails
 	offline   act = "offline"   // the state of the operation is unknown
 	tells     act = "tell"      // an error together with the token
@@ -62,12 +65,12 @@ const (
 var (
 	checkActs = []act{block, skip, fail, panics, forget, zero, cancels, ignore, finish, release}
 	aroundOps = []act{fail, panics, cancels, after}
-	aroundGet = append(slices.Clone(aroundOps), restores, copies)
+	aroundGet = append(slices.Clone(aroundOps), restores, empties, another, copies)
 	inPlace   = append(slices.Clone(aroundGet), skip, forget) // skip and forget do not call the operation
 	getActs   = []act{absent, absent, exists, exists, exists, inSync, inSync, fail, panics}
 	againActs = []act{absent, exists, exists, exists, inSync, inSync, inSync, fail, panics}
-	startActs = []act{atOnce, atOnce, begin, begin, begin, begin, refuse, panics, zero, tokenless}
-	pollActs  = []act{goOn, goOn, end, end, refuse, offline, panics, zero, tells, tokenless, odd}
+	startActs = []act{atOnce, atOnce, begin, begin, begin, begin, finishes, refuse, panics, zero, tokenless}
+	pollActs  = []act{goOn, goOn, end, end, finishes, refuse, offline, panics, zero, tells, tokenless, odd}
 	ownerActs = []act{passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, fail, panics}
 )
 
@@ -207,6 +210,9 @@ func (w *world) operation(point, token string) (flow.Progress, error) {
 	case atOnce, end:
 		delete(w.running, point)
 		return flow.Done(), nil
+	case finishes:
+		delete(w.running, point)
+		return flow.Finished("Complete", "all is done"), nil
 	case refuse:
 		delete(w.running, point)
 		return flow.Progress{}, errTerminal
@@ -264,7 +270,10 @@ func operationsFor[T any](w *world, keep bool) flow.Operations[T] {
 		var kept string
 		var of int64
 		ops.Token = func(T) (string, int64) { return kept, of }
-		ops.SetToken = func(ctx context.Context, _ T, token string, generation int64) error {
+		ops.SetToken = func(ctx context.Context, t T, token string, generation int64) error {
+			if with, ok := any(t).(*world); ok && with != w {
+				w.faults = append(w.faults, "the token is stored with another resource")
+			}
 			kept, of = token, generation
 			return ctx.Err()
 		}
@@ -318,6 +327,11 @@ func around[Req, Res any](w *world, point string, counts map[string]int) (links 
 				case restores:
 					saved := *r
 					defer func() { *r = saved }()
+				case empties:
+					defer func() { *r = flow.Request[*world]{}; r.Resource = w }()
+				case another:
+					r.Resource = &world{}
+					defer func() { r.Resource = w }()
 				case copies:
 					c := *r
 					req = any(&c).(Req)
@@ -446,6 +460,7 @@ type model struct {
 	generation int64  // of the spec that it applies
 	deletes    bool
 	skipped    bool // a link left out the operation of this pass
+	finished   bool // the operation of this pass ended for good
 	checked    bool // GetCheck has run in this pass
 }
 
@@ -473,7 +488,7 @@ func (m *model) pass(ctx context.Context) result {
 }
 
 func (m *model) run(ctx context.Context) stop {
-	m.checked = false
+	m.checked, m.finished = false, false
 	if s := m.check("EntryCheck"); s.state != 0 {
 		return s
 	}
@@ -495,6 +510,7 @@ func (m *model) run(ctx context.Context) stop {
 		if m.generation == m.world.generation {
 			return m.applied(ctx)
 		}
+		m.finished = false // it was for an older spec
 	}
 	if s := m.check("OwnerCheck"); s.state != 0 {
 		return s
@@ -522,7 +538,7 @@ func (m *model) run(ctx context.Context) stop {
 
 // applied completes a pass in which Apply is done.
 func (m *model) applied(ctx context.Context) stop {
-	if m.counts["PostCheck"] > 0 {
+	if m.counts["PostCheck"] > 0 && !m.finished {
 		if !m.checked { // a poll left it out
 			if s := m.check("GetCheck"); s.state != 0 {
 				return s
@@ -536,7 +552,11 @@ func (m *model) applied(ctx context.Context) stop {
 			return stop{flow.StateBlocked, "PostCheck"}
 		}
 	}
-	return m.check("PostCheck")
+	s := m.check("PostCheck")
+	if s.state == 0 && m.finished {
+		return stop{flow.StateFinished, "Apply"}
+	}
+	return s
 }
 
 func (m *model) remove(ctx context.Context) stop {
@@ -584,9 +604,11 @@ func (m *model) operate(ctx context.Context, point string) stop {
 	if ctx.Err() != nil {
 		return stop{flow.StateCanceled, point}
 	}
-	m.skipped = false
+	m.skipped, m.finished = false, false
 	return m.around(point, func() stop {
 		p, err := m.operation(strings.ToLower(point), m.token)
+		verdict, _ := p.Describe()
+		m.finished = verdict == "finish"
 		switch {
 		case p.Token() != "":
 			m.token = p.Token()
@@ -849,37 +871,14 @@ func TestMisplaced(t *testing.T) {
 	}
 }
 
-// PostCheck runs after a Finished of an operation. The Finished of an operation
-// for an older spec has no effect.
+// TestModel has Finished, too. Here are its texts.
 func TestFinishedOperation(t *testing.T) {
-	c := &cloud{answers: []answer{{progress: flow.Finished("Complete", "42 objects")}, {progress: flow.Finished("Complete", "42 objects")}}}
-	wait := true
-	r := flow.New("Pool", c.operations(), ext{PostCheck: chain.New(checks.Check("copied", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
-		if wait {
-			return checks.Block("NotCopied", "the copy is missing"), nil
-		}
-		return checks.Proceed(), nil
-	}))})
-	mustEqual(t, "PostCheck guards it", "NotCopied", r.Reconcile(t.Context(), &pool{}).Reason())
-	wait = false
-	mustEqual(t, "then it is finished", verdicts{
+	c := &cloud{answers: []answer{{progress: flow.Finished("Complete", "42 objects")}}}
+	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{generation: 7})
+	mustEqual(t, "the reason and the message are those of the operation", verdicts{
 		State: flow.StateFinished, Point: flow.PointApply, Reason: "Complete", Message: "42 objects", Conditions: "Ready=True Finished=True ", Final: true,
 		Generation: 7,
-	}, verdictsOf(r.Reconcile(t.Context(), &pool{generation: 7})))
-
-	c = &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.Finished("Complete", "old")}}}
-	r = flow.New("Pool", c.operations(), ext{})
-	r.Reconcile(t.Context(), &pool{generation: 1})
-	c.seen = flow.Observation{Presence: checks.Present, InSync: true}
-	mustEqual(t, "an operation for an older spec does not finish the resource", flow.StateReady, r.Reconcile(t.Context(), &pool{generation: 2}).State())
-
-	link := ext{Apply: chain.New(link("early", func(context.Context, *request, flow.Handler[*pool]) (flow.Progress, error) {
-		return flow.Finished("Complete", ""), nil
-	}))}
-	out := flow.New("Pool", (&cloud{}).operations(), link).Reconcile(t.Context(), &pool{})
-	if !errors.Is(out.Err(), flow.ErrNotDone) {
-		t.Errorf("a link returned Finished without the operation: %v", out)
-	}
+	}, verdictsOf(out))
 }
 
 // The outcome lists the awaited objects of operations and errors, each once.

@@ -1,13 +1,11 @@
 package flow_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,30 +42,6 @@ func TestManyErrorsCanceled(t *testing.T) {
 	gate := chain.New(checks.ReferenceReady("secrets", func(*pool) []checks.Ref { return refs }))
 	out := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: gate}, flow.WithResolver(resolve)).Reconcile(ctx, &pool{})
 	mustEqual(t, "the process stops", flow.StateCanceled, out.State())
-}
-
-// A link runs an operation of two steps in place of the real one, and an outer link fails after the second one began. The
-// token of the second step stays, so no step begins twice.
-func TestLinkRenewsToken(t *testing.T) {
-	c, p, fails := &cloud{}, &pool{generation: 1}, error(nil)
-	outer := link("audit", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-		progress, err := next(ctx, req)
-		return progress, cmp.Or(err, fails)
-	})
-	steps := link("steps", func(_ context.Context, req *request, _ chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-		c.add("after %q", req.Token)
-		if req.Token == "b" {
-			return flow.Skip("done"), nil
-		}
-		return flow.InProgress(map[string]string{"": "a", "a": "b"}[req.Token], 0), nil
-	})
-	r := flow.New("Pool", c.storing(), ext{Apply: chain.New(outer, steps)})
-	r.Reconcile(t.Context(), p)
-	fails = errBoom
-	r.Reconcile(t.Context(), p)
-	fails = nil
-	r.Reconcile(t.Context(), p)
-	mustEqual(t, "each step begins once", []string{`after ""`, `after "a"`, `after "b"`}, slices.DeleteFunc(c.take(), func(call string) bool { return !strings.HasPrefix(call, "after") }))
 }
 
 // An error of a poll keeps the token, unless it reports that the operation has
@@ -493,60 +467,6 @@ func TestRemove(t *testing.T) {
 
 type nextOp = chain.Handler[*request, flow.Progress]
 
-// A link may save the request, and restore it after the inner links ran. It may
-// also pass a copy. The pass then starts no second operation, in memory and with
-// SetToken.
-func TestRestoredRequestKeepsTheOperation(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		link   func(ctx context.Context, req *request, next nextOp) (flow.Progress, error)
-	}{
-		"Emptied": {"the request is of no pass", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
-			p, err := next(ctx, req)
-			*req = request{}
-			return p, err
-		}},
-		"OtherResource": {"the operation got another object, for example with defaults", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
-			was := req.Resource
-			other := *was
-			other.name = "other"
-			req.Resource = &other
-			p, err := next(ctx, req)
-			req.Resource = was
-			return p, err
-		}},
-	}
-	for name, tc := range cases {
-		for _, deletes := range []bool{false, true} {
-			for _, stored := range []bool{false, true} {
-				c := &cloud{answers: []answer{{progress: flow.InProgress("t", 0)}, {progress: flow.InProgress("t", 0)}, {progress: flow.Done()}}}
-				o := c.operations()
-				if stored {
-					o = c.storing()
-				}
-				o.Owner, o.Get = nil, nil
-				both := linkOn("restores", tc.link)
-				r := flow.New("Pool", o, ext{Apply: both, Delete: both})
-				p := &pool{name: "p", deleting: deletes}
-				var states []flow.State
-				for range 3 {
-					states = append(states, r.Reconcile(t.Context(), p).State())
-				}
-				verb, prefix, want := "apply", "", []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateReady}
-				if deletes {
-					verb, prefix, want = "delete", "delete:", []flow.State{flow.StateDeleting, flow.StateDeleting, flow.StateGone}
-				}
-				calls := []string{verb, verb + " t", verb + " t"}
-				if stored {
-					calls = []string{verb, `store "` + prefix + `t" for 0`, verb + " t", verb + " t", `store "" for 0`}
-				}
-				mustEqual(t, name+": "+tc.reason, calls, c.take())
-				mustEqual(t, name+": "+tc.reason, want, states)
-			}
-		}
-	}
-}
-
 // restoring is a link that restores its request after the inner links ran.
 func restoring[R, Res any]() chain.Middleware[*R, Res] {
 	return link("restores", func(ctx context.Context, req *R, next chain.Handler[*R, Res]) (Res, error) {
@@ -557,8 +477,9 @@ func restoring[R, Res any]() chain.Middleware[*R, Res] {
 	})
 }
 
-// A link that restores the request at another point changes nothing either.
-func TestRestoredRequestElsewhere(t *testing.T) {
+// A link that restores the request of a check does not lose a slot or a followed
+// object. TestModel has such links at the other points.
+func TestRestoredRequest(t *testing.T) {
 	check := chain.New(restoring[checks.Request[*pool], checks.Result]())
 	found := checks.NewSlot[string]("found")
 	sets := checks.Check("sets", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
@@ -585,14 +506,6 @@ func TestRestoredRequestElsewhere(t *testing.T) {
 	out := flow.New("Pool", o, e, resolver).Reconcile(t.Context(), &pool{})
 	mustBeReady(t, "each inner check proceeded", out)
 	mustEqual(t, "the objects that an inner check followed", []checks.Ref{{Kind: "Image", Name: "i"}}, out.Following())
-
-	e = ext{Get: chain.New(link("empties", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
-		res, err := next(ctx, req)
-		*req = request{}
-		req.Resource = &pool{}
-		return res, err
-	})), PreCheck: chain.New(sets)}
-	mustBeReady(t, "the points after an overwritten request", flow.New("Pool", o, e).Reconcile(t.Context(), &pool{}))
 }
 
 // A request serves one pass. A link that keeps it cannot start an operation with
@@ -682,6 +595,7 @@ func TestTokenIsStoredFirst(t *testing.T) {
 		"Ended":        {"the operation ended", "t", answer{progress: flow.Done()}, nil, nil, "t", "", false},
 		"Failed":       {"the operation failed", "t", answer{err: flow.Failed(errBoom)}, nil, nil, "t", "", false},
 		"ByLink":       {"a link runs an operation, and an outer link fails", "", answer{}, runs, errBoom, "link:l", "link:l", false},
+		"ByLinkNext":   {"a link begins the second step of its operation, and an outer link fails", "link:a", answer{}, runs, errBoom, "link:l", "link:l", false},
 		"ByLinkFailed": {"an outer link reports that the operation failed", "", answer{}, runs, flow.Failed(errBoom), "link:l", "", false},
 		"ByLinkEnded": {"a link ended its operation", "link:l", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
 			return flow.Skip("done"), nil
