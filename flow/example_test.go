@@ -14,8 +14,6 @@ import (
 type Database struct {
 	Name, Server string
 	Size         int
-	Generation   int64
-	Deleted      bool
 }
 
 // Server is the owner. A nil State is not reported yet.
@@ -41,28 +39,6 @@ func (c Cloud) Put(_ context.Context, req *flow.Request[*Database]) (flow.Progre
 	}
 	c[req.Resource.Name] = req.Resource.Size
 	return flow.Done(), nil
-}
-
-func (c Cloud) Delete(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
-	delete(c, req.Resource.Name)
-	return flow.Done(), nil
-}
-
-func nameOf(d *Database) string { return d.Name }
-
-// operations are the operations of most examples.
-func operations() flow.Operations[*Database] {
-	c := Cloud{}
-	return flow.Operations[*Database]{
-		Key: nameOf, Get: c.Get, Apply: c.Put, Delete: c.Delete,
-		Deleting: func(d *Database) bool { return d.Deleted },
-	}
-}
-
-// withoutJitter makes the delays of the examples predictable. A real engine
-// leaves it out.
-func withoutJitter() flow.Option {
-	return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0)))
 }
 
 // A reconciler has an owner check, a check before the PUT, and a rule for an
@@ -92,7 +68,7 @@ func Example() {
 			return ""
 		}, checks.WithReason(checks.ReasonSpecInvalid))),
 		Classify: classify.Table{{Code: "DatabaseTooLarge", Retry: classify.OnChange}}.Chain(),
-	}, withoutJitter())
+	}, flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0)))) // jitter would make the delays of the output random
 	fmt.Print(databases)
 
 	reconcile := func(d *Database) {
@@ -149,34 +125,6 @@ func Example() {
 	// ready
 	//   Ready=True Succeeded
 	//   again in 1h0m0s waiting for []
-}
-
-// A page that renders Mermaid can show the flow.
-func ExampleReconciler_Mermaid() {
-	ops := operations()
-	ops.Get, ops.Delete, ops.Deleting = nil, nil, nil
-	databases := flow.New("Database", ops, flow.Extensions[*Database]{
-		PreCheck: chain.New(checks.Paused(func(*Database) bool { return false })),
-	})
-	fmt.Print(databases.Mermaid())
-	// Output:
-	// flowchart TD
-	//   begin(["Database"])
-	//   subgraph p0 ["PreCheck"]
-	//     n0["Paused"]
-	//   end
-	//   begin --> n0
-	//   subgraph p1 ["Apply"]
-	//     n1["[apply]"]
-	//   end
-	//   n0 --> n1
-	//   ready(["Ready"])
-	//   n1 --> ready
-	//   error(["an error of any point"])
-	//   subgraph p2 ["Classify"]
-	//     n2["[default]"]
-	//   end
-	//   error --> n2
 }
 
 // Resource is the common type of the engine's resources.

@@ -45,7 +45,7 @@ func TestFollowing(t *testing.T) {
 	}
 	around := func(after func(flow.Outcome) (flow.Outcome, error)) func(*ops, *ext, *pool) {
 		return func(_ *ops, e *ext, _ *pool) {
-			e.Pass = on("after", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
+			e.Pass = on("after", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 				out, _ := next(ctx, p)
 				return after(out)
 			})

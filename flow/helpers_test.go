@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -172,13 +171,36 @@ func link[Req, Res any](name string, f func(ctx context.Context, req Req, next c
 	})
 }
 
+type (
+	nextPass = chain.Handler[*pool, flow.Outcome]
+	nextGet  = chain.Handler[*request, flow.Observation]
+	nextOp   = chain.Handler[*request, flow.Progress]
+)
+
 // on is a chain of one link for Pass, linkOn for Apply or Delete.
-func on(name string, f func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error)) chain.Chain[*pool, flow.Outcome] {
+func on(name string, f func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error)) chain.Chain[*pool, flow.Outcome] {
 	return chain.New(link(name, f))
 }
 
-func linkOn(name string, f func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error)) chain.Chain[*request, flow.Progress] {
+func linkOn(name string, f func(ctx context.Context, req *request, next nextOp) (flow.Progress, error)) chain.Chain[*request, flow.Progress] {
 	return chain.New(link(name, f))
+}
+
+// hands is the function of a link that only calls next, afterNext of one that
+// calls next and returns its own result, and instead of one that only returns it.
+func hands[Req, Res any](ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error) {
+	return next(ctx, req)
+}
+
+func afterNext[Req, Res any](res Res, err error) func(ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error) {
+	return func(ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error) {
+		_, _ = next(ctx, req)
+		return res, err
+	}
+}
+
+func instead[Req, Res any](res Res, err error) func(ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error) {
+	return func(context.Context, Req, chain.Handler[Req, Res]) (Res, error) { return res, err }
 }
 
 // returns is a check that returns res and err.
@@ -278,32 +300,22 @@ func mustPanic(t *testing.T, cases map[string]panicCase) {
 // recorder is an observer that records its calls.
 type recorder struct {
 	calls
-	kinds []engine.Whole // the recorded kinds of links; nil: all
-	off   bool
+	off bool
 }
 
 func (l *recorder) Enabled(context.Context) bool { return !l.off }
 
 func (l *recorder) Enter(ctx context.Context, link *chain.Link) context.Context {
-	if l.wants(link) {
-		l.add("> %s", named(link))
-	}
+	l.add("> %s", named(link))
 	return ctx
 }
 
 func (l *recorder) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
-	if !l.wants(link) {
-		return
-	}
 	verdict, reason := exit.Verdict()
 	if reason != "" {
 		verdict += " " + reason
 	}
 	l.add("< %s: %s", named(link), verdict)
-}
-
-func (l *recorder) wants(link *chain.Link) bool {
-	return l.kinds == nil || slices.Contains(l.kinds, engine.Of(link))
 }
 
 func named(l *chain.Link) string {

@@ -24,40 +24,41 @@ var outcomes = map[string]struct {
 	delay      time.Duration
 	again      bool
 	text       string
+	verdict    string // and the reason, for observers
 }{
 	"Ready": {
 		"no work is left until the resync", func(t *testing.T) flow.Outcome { return pass(t, nil) },
-		[]flow.Condition{{Type: "Ready", Status: "True", Reason: "Succeeded"}}, time.Hour, true, "ready",
+		[]flow.Condition{{Type: "Ready", Status: "True", Reason: "Succeeded"}}, time.Hour, true, "ready", "ready Succeeded",
 	},
 	"BlockedSlow": {
 		"a block is retried", blockedFor(),
-		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
+		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait", "block NotYet",
 	},
 	"BlockedRetryIn": {
 		"the delay of the check is used", blockedFor(checks.WithAfter(20 * time.Minute)),
-		not("Reconciling", "NotYet", "wait", classify.Warning), 20 * time.Minute, true, "blocked at PreCheck by gate: NotYet: wait",
+		not("Reconciling", "NotYet", "wait", classify.Warning), 20 * time.Minute, true, "blocked at PreCheck by gate: NotYet: wait", "block NotYet",
 	},
 	"BlockedOnChange": {
 		"a terminal failure is retried at the resync", blockedFor(checks.WithRetry(classify.OnChange)),
-		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
+		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait", "block NotYet",
 	},
 	"FailedSlow": {
 		"an error is retried", failedWith(classify.Slow),
-		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
+		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
 	},
 	"FailedRetryAfter": {
 		"the delay of the server is used", failedWith(classify.VerySlow, "Retry-After", "30"),
-		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), 30 * time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
+		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), 30 * time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
 	},
 	"FailedOnChange": {
 		"a terminal failure is retried at the resync", failedWith(classify.OnChange, "Retry-After", "30"),
-		not("Stalled", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Error), time.Hour, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
+		not("Stalled", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Error), time.Hour, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
 	},
 	"InProgress": {
 		"an operation is polled", func(t *testing.T) flow.Outcome {
 			return pass(t, func(c *cloud, _ *ext, _ *pool) { c.answers = []answer{{progress: flow.InProgress("a", 9*time.Second)}} })
 		},
-		not("Reconciling", "InProgress", "the operation is under way in the cloud", classify.Info), 9 * time.Second, true, "in progress at Apply: InProgress: the operation is under way in the cloud",
+		not("Reconciling", "InProgress", "the operation is under way in the cloud", classify.Info), 9 * time.Second, true, "in progress at Apply: InProgress: the operation is under way in the cloud", "wait InProgress",
 	},
 	"Deleting": {
 		"an operation is polled", func(t *testing.T) flow.Outcome {
@@ -65,12 +66,12 @@ var outcomes = map[string]struct {
 				p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 0)}}
 			})
 		},
-		not("Reconciling", "Deleting", "the deletion is under way in the cloud", classify.Info), time.Second, true, "deleting at Delete: Deleting: the deletion is under way in the cloud",
+		not("Reconciling", "Deleting", "the deletion is under way in the cloud", classify.Info), time.Second, true, "deleting at Delete: Deleting: the deletion is under way in the cloud", "wait Deleting",
 	},
 	"Gone": {
 		"the resource does not exist", func(t *testing.T) flow.Outcome {
 			return pass(t, func(_ *cloud, _ *ext, p *pool) { p.deleting = true })
-		}, nil, 0, false, "gone",
+		}, nil, 0, false, "gone", "gone ",
 	},
 	"Canceled": {
 		"the engine requeues a canceled pass", func(t *testing.T) flow.Outcome {
@@ -78,7 +79,7 @@ var outcomes = map[string]struct {
 			cancel()
 			c := &cloud{}
 			return flow.New("Pool", c.operations(), ext{}).Reconcile(ctx, &pool{})
-		}, nil, 0, false, "canceled at Get: Canceled: context canceled",
+		}, nil, 0, false, "canceled at Get: Canceled: context canceled", "canceled Canceled",
 	},
 	"CanceledCheck": {
 		"a canceled check has not failed", func(t *testing.T) flow.Outcome {
@@ -88,10 +89,10 @@ var outcomes = map[string]struct {
 				return checks.Result{}, ctx.Err()
 			}))}
 			return flow.New("Pool", (&cloud{}).operations(), e).Reconcile(ctx, &pool{})
-		}, nil, 0, false, "canceled at PreCheck by gate: Canceled: context canceled",
+		}, nil, 0, false, "canceled at PreCheck by gate: Canceled: context canceled", "canceled Canceled",
 	},
 	"Zero": {
-		"no pass ends so, and the delay is that of an error", func(*testing.T) flow.Outcome { return flow.Outcome{} }, nil, time.Second, true, "unknown",
+		"no pass ends so, and the delay is that of an error", func(*testing.T) flow.Outcome { return flow.Outcome{} }, nil, time.Second, true, "unknown", "unknown ",
 	},
 }
 
@@ -105,9 +106,7 @@ func pass(t *testing.T, set func(*cloud, *ext, *pool)) flow.Outcome {
 
 func blockedFor(opts ...checks.BlockOption) func(t *testing.T) flow.Outcome {
 	return func(t *testing.T) flow.Outcome {
-		return pass(t, func(_ *cloud, e *ext, _ *pool) {
-			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("NotYet", "wait", opts...), nil))
-		})
+		return blocked(t, checks.Block("NotYet", "wait", opts...))
 	}
 }
 
@@ -136,6 +135,8 @@ func TestOutcomes(t *testing.T) {
 			delay, again := out.Again()
 			mustEqual(t, "again: "+tc.reason, []any{tc.delay, tc.again}, []any{delay, again})
 			mustEqual(t, "the line of the outcome", tc.text, out.String())
+			verdict, reason := out.Describe()
+			mustEqual(t, "the verdict", tc.verdict, verdict+" "+reason)
 			mustEqual(t, "only Failed and Canceled have an error", out.State() == flow.StateFailed || out.State() == flow.StateCanceled, out.Err() != nil)
 			mustEqual(t, "only the zero Outcome is zero", name == "Zero", out.IsZero())
 		})
@@ -159,33 +160,22 @@ func TestStateString(t *testing.T) {
 	}
 }
 
-// Observers get the verdict and the reason of a pass, and of a Get.
+// Observers get the verdict and the reason of a Get.
 func TestDescribe(t *testing.T) {
-	of := func(res checks.Result) flow.Outcome { return blocked(t, res) }
 	cases := map[string]struct {
 		reason string
-		out    interface {
-			Describe() (verdict, reason string)
-		}
-		want []string
+		seen   flow.Observation
+		want   []string
 	}{
-		"Unknown":    {"the state is unknown", flow.Observation{}, []string{"proceed", "Unknown"}},
-		"Absent":     {"Get found nothing", flow.Observation{Presence: checks.Absent}, []string{"proceed", "Absent"}},
-		"Present":    {"Get found the resource", flow.Observation{Presence: checks.Present}, []string{"proceed", "Present"}},
-		"InSync":     {"the cloud matches the spec", flow.Observation{Presence: checks.Present, InSync: true}, []string{"proceed", "InSync"}},
-		"Skip":       {"a link replaces Get", flow.Observation{Presence: checks.Present, InSync: true, Skip: "cached"}, []string{"skip", ""}},
-		"Odd":        {"InSync counts only with Present", flow.Observation{InSync: true}, []string{"proceed", "Unknown"}},
-		"Zero":       {"no pass ends so", flow.Outcome{}, []string{"unknown", ""}},
-		"Ready":      {"the state is the verdict", outcomes["Ready"].make(t), []string{"ready", "Succeeded"}},
-		"Blocked":    {"a check decided", of(checks.Block("NotYet", "wait")), []string{"block", "NotYet"}},
-		"Ignored":    {"a check decided, and gave no reason", of(checks.Ignore("not mine")), []string{"ignore", ""}},
-		"Finished":   {"a check decided", of(checks.Finished("Complete", "")), []string{"finish", "Complete"}},
-		"InProgress": {"an operation is under way", outcomes["InProgress"].make(t), []string{"wait", "InProgress"}},
-		"Deleting":   {"an operation is under way", outcomes["Deleting"].make(t), []string{"wait", "Deleting"}},
-		"Failed":     {"the state is the verdict", outcomes["FailedSlow"].make(t), []string{"failed", "Odd"}},
+		"Unknown": {"the state is unknown", flow.Observation{}, []string{"proceed", "Unknown"}},
+		"Absent":  {"Get found nothing", flow.Observation{Presence: checks.Absent}, []string{"proceed", "Absent"}},
+		"Present": {"Get found the resource", flow.Observation{Presence: checks.Present}, []string{"proceed", "Present"}},
+		"InSync":  {"the cloud matches the spec", flow.Observation{Presence: checks.Present, InSync: true}, []string{"proceed", "InSync"}},
+		"Skip":    {"a link replaces Get", flow.Observation{Presence: checks.Present, InSync: true, Skip: "cached"}, []string{"skip", ""}},
+		"Odd":     {"InSync counts only with Present", flow.Observation{InSync: true}, []string{"proceed", "Unknown"}},
 	}
 	for name, tc := range cases {
-		verdict, reason := tc.out.Describe()
+		verdict, reason := tc.seen.Describe()
 		mustEqual(t, name+": "+tc.reason, tc.want, []string{verdict, reason})
 	}
 }

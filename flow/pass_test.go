@@ -40,7 +40,7 @@ func TestPanics(t *testing.T) {
 			e.PreCheck = chain.New(checks.Check("quota", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic(errBoom) }))
 		}, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
 		"AfterPass": {"a link panicked after the pass", func(_ *ops, e *ext) {
-			e.Pass = on("lock", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
+			e.Pass = on("lock", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 				_, _ = next(ctx, p)
 				panic(errBoom)
 			})
@@ -252,7 +252,7 @@ func TestClassifyLink(t *testing.T) {
 		"Other":  {"other checks have the default", fails("other", errBoom), []string{flow.PointPreCheck}, "other"},
 		"Joined": {"a joined error has the link of each cause", fails("mine", two), []string{flow.PointPreCheck, flow.PointPreCheck}, "mine"},
 		"Pass": {"a link around the pass", func(_ *cloud, e *ext) {
-			e.Pass = on("around", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom })
+			e.Pass = on("around", instead[*pool](flow.Outcome{}, errBoom))
 		}, []string{flow.PointPass}, "around"},
 		"Owner": {"an error without a link has no name", func(c *cloud, _ *ext) { c.ownerErr = errBoom }, []string{flow.PointOwner}, ""},
 		"Apply": {"two causes of an operation", func(c *cloud, _ *ext) { c.answers = []answer{{err: two}} }, []string{flow.PointApply, flow.PointApply}, ""},
@@ -373,28 +373,22 @@ func TestStackOfPanic(t *testing.T) {
 
 func culprit(context.Context, *request) (flow.Progress, error) { panic("on purpose") }
 
-// hands passes its request to next.
-func hands[Req, Res any](ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error) {
-	return next(ctx, req)
-}
-
-type nextPass = chain.Handler[*pool, flow.Outcome]
-
 // A link on Pass can return only the outcome of its pass, an error or Stop.
 func TestPass(t *testing.T) {
-	locked := checks.Block("Locked", "the lock is held elsewhere", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet))
-	stop := flow.Stop(locked) // several passes return it
-	stopped := flow.New("Pool", (&cloud{}).operations(), ext{Pass: on("stop", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
-		return stop, nil
-	})}).Reconcile(t.Context(), &pool{})
+	once := func(f func(context.Context, *pool, nextPass) (flow.Outcome, error)) flow.Outcome {
+		return flow.New("Pool", (&cloud{}).operations(), ext{Pass: on("once", f)}).Reconcile(t.Context(), &pool{})
+	}
+	stop := flow.Stop(checks.Block("Locked", "the lock is held elsewhere")) // several passes return it
+	stopped, another := once(instead[*pool](stop, nil)), blocked(t, checks.Block("No", "no"))
 	var yesterday flow.Outcome
-	c0 := &cloud{}
-	flow.New("Pool", c0.operations(), ext{Pass: on("remember", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
-		out, err := next(ctx, p)
-		yesterday = out
-		return out, err
-	})}).Reconcile(t.Context(), &pool{})
-	ofAnother := flow.New("Pool", c0.operations(), ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("no", checks.Block("No", "no"), nil))}).Reconcile(t.Context(), &pool{})
+	once(func(ctx context.Context, p *pool, next nextPass) (out flow.Outcome, err error) {
+		yesterday, err = next(ctx, p)
+		return yesterday, err
+	})
+	atLink := func(s flow.State) place { return place{s, flow.PointPass, "link"} }
+	blocks, fails := atLink(flow.StateBlocked), atLink(flow.StateFailed)
+	const held = "the lock is held elsewhere"
+	noOutcome, foreign := "flow: link link: "+flow.ErrNoOutcome.Error(), "flow: link link: "+flow.ErrForeignOutcome.Error()
 
 	cases := map[string]struct {
 		reason string
@@ -404,28 +398,17 @@ func TestPass(t *testing.T) {
 		text   string
 		calls  int
 	}{
-		"Error": {"an error before next fails the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom }, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 0},
-		"Stop":  {"a Stop before next ends the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return stop, nil }, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 0},
-		"StopAfterNext": {"a Stop after next replaces the outcome", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
-			_, _ = next(ctx, p)
-			return flow.Stop(locked), nil
-		}, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 3},
-		"StopNoBlock": {"Stop accepts only a block or an ignore", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(checks.Proceed()), nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 0},
-		"Zero": {"the zero Outcome is not a result", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
-			_, _ = next(ctx, p)
-			return flow.Outcome{}, nil
-		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 3},
-		"Remembered": {"the outcome of an earlier pass is refused", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return yesterday, nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 0},
-		"Stopped": {"the outcome of a pass that Stop ended is refused, too", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
-			return stopped, nil
-		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 0},
-		"Foreign": {"the outcome of another reconciler is refused", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
-			_, _ = next(ctx, p)
-			return ofAnother, nil
-		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 3},
+		"Error":         {"an error before next fails the pass", instead[*pool](flow.Outcome{}, errBoom), fails, errBoom, "boom", 0},
+		"Stop":          {"a Stop before next ends the pass", instead[*pool](stop, nil), blocks, nil, held, 0},
+		"StopAfterNext": {"a Stop after next replaces the outcome", afterNext[*pool](stop, nil), blocks, nil, held, 3},
+		"StopNoBlock":   {"Stop accepts only a block or an ignore", instead[*pool](flow.Stop(checks.Proceed()), nil), fails, flow.ErrNoOutcome, noOutcome, 0},
+		"Zero":          {"the zero Outcome is not a result", afterNext[*pool](flow.Outcome{}, nil), fails, flow.ErrNoOutcome, noOutcome, 3},
+		"Remembered":    {"the outcome of an earlier pass is refused", instead[*pool](yesterday, nil), fails, flow.ErrForeignOutcome, foreign, 0},
+		"Stopped":       {"the outcome of a pass that Stop ended is refused, too", instead[*pool](stopped, nil), fails, flow.ErrForeignOutcome, foreign, 0},
+		"Foreign":       {"the outcome of another reconciler is refused", afterNext[*pool](another, nil), fails, flow.ErrForeignOutcome, foreign, 3},
 		"NoContext": {"the context of next must contain the pass", func(_ context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			return next(context.Background(), p)
-		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignRequest, flow.ErrForeignRequest.Error(), 0},
+		}, fails, flow.ErrForeignRequest, flow.ErrForeignRequest.Error(), 0},
 		"Twice": {"the last call of next counts", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			_, _ = next(ctx, p)
 			return next(ctx, p)
@@ -459,39 +442,27 @@ func TestPass(t *testing.T) {
 // A link on Get may replace the GET. It must pass the request of the pass to
 // next.
 func TestGetLinks(t *testing.T) {
-	type next = chain.Handler[*request, flow.Observation]
+	inSync := flow.Observation{Presence: checks.Present, InSync: true}
+	cached := inSync
+	cached.Skip = "read a minute ago"
+	refused := place{flow.StateFailed, flow.PointGet, "link"}
 	cases := map[string]struct {
 		reason string
-		link   func(ctx context.Context, req *request, next next) (flow.Observation, error)
+		link   func(ctx context.Context, req *request, next nextGet) (flow.Observation, error)
 		noGet  bool
 		want   place
 		calls  []string
 	}{
-		"InPlace": {"a link with a reason may replace Get", func(context.Context, *request, next) (flow.Observation, error) {
-			return flow.Observation{Presence: checks.Present, InSync: true, Skip: "read a minute ago"}, nil
-		}, false, place{State: flow.StateReady}, []string{"owner"}},
-		"InSyncWithoutGet": {"InSync needs Get, or a reason", func(context.Context, *request, next) (flow.Observation, error) {
-			return flow.Observation{Presence: checks.Present, InSync: true}, nil
-		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
-		"InSyncAfterError": {"InSync after an error of Get needs a reason", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
-			_, _ = next(ctx, req)
-			return flow.Observation{Presence: checks.Present, InSync: true}, nil
-		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner", "get"}},
-		"Adjusts": {"a link may change the observation of Get", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
-			o, err := next(ctx, req)
-			o.InSync, o.Presence = true, checks.Present
-			return o, err
-		}, false, place{State: flow.StateReady}, []string{"owner", "get"}},
-		"WithoutGet": {"an Observation that is not in sync needs no reason", func(context.Context, *request, next) (flow.Observation, error) {
-			return flow.Observation{Presence: checks.Present}, nil
-		}, false, place{State: flow.StateReady}, []string{"owner", "apply"}},
-		"NoGet": {"without Operations.Get, InSync needs no reason", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
-			_, err := next(ctx, req)
-			return flow.Observation{Presence: checks.Present, InSync: true}, err
-		}, true, place{State: flow.StateReady}, []string{"owner"}},
-		"Foreign": {"a request that the link made is refused", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+		"InPlace":          {"a link with a reason may replace Get", instead[*request](cached, nil), false, place{State: flow.StateReady}, []string{"owner"}},
+		"InSyncWithoutGet": {"InSync needs Get, or a reason", instead[*request](inSync, nil), false, refused, []string{"owner"}},
+		"InSyncAfterError": {"InSync after an error of Get needs a reason", afterNext[*request](inSync, nil), false, refused, []string{"owner", "get"}},
+		"Adjusts":          {"a link may change the observation of Get", afterNext[*request](inSync, nil), false, place{State: flow.StateReady}, []string{"owner", "get"}},
+		"WithoutGet": {"an Observation that is not in sync needs no reason", instead[*request](flow.Observation{Presence: checks.Present}, nil),
+			false, place{State: flow.StateReady}, []string{"owner", "apply"}},
+		"NoGet": {"without Operations.Get, InSync needs no reason", afterNext[*request](inSync, nil), true, place{State: flow.StateReady}, []string{"owner"}},
+		"Foreign": {"a request that the link made is refused", func(ctx context.Context, req *request, next nextGet) (flow.Observation, error) {
 			return next(ctx, &request{Request: req.Request})
-		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
+		}, false, refused, []string{"owner"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -529,37 +500,33 @@ func (h *hanging) call() {
 // A user's function that hangs stops only its own pass, because the flow holds
 // no lock while it calls one. If it held one, this test would not end.
 func TestHangingFunctionStopsOneResource(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		hang   func(h *hanging, o *ops)
-	}{
-		"Key": {"the key of the tokens in memory, the counts, the time-outs and the explanations", func(h *hanging, o *ops) {
-			key := o.Key
-			o.Key = func(p *pool) string { only(h, p); return key(p) }
-		}},
-		"Apply": {"the operation of the resource", func(h *hanging, o *ops) {
-			o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {
-				only(h, req.Resource)
-				return flow.InProgress("a", 0), nil
-			}
-		}},
-		"Clock": {"the clock of all resources", func(*hanging, *ops) {}},
-	}
-	for name, tc := range cases {
+	for in, reason := range map[string]string{
+		"Key":   "the key of the tokens in memory, the counts, the time-outs and the explanations",
+		"Apply": "the operation of the resource",
+		"Clock": "the clock of all resources",
+	} {
 		for n := int64(1); n <= 8; n++ {
-			t.Run(fmt.Sprint(name, "/", n), func(t *testing.T) {
+			t.Run(fmt.Sprint(in, "/", n), func(t *testing.T) {
 				h := &hanging{entered: make(chan struct{}), release: make(chan struct{})}
+				call := func(function string, stuck bool) {
+					if function == in && stuck {
+						h.call()
+					}
+				}
 				o := ops{
-					Key: func(p *pool) string { return p.name },
-					Apply: func(context.Context, *request) (flow.Progress, error) {
+					Key: func(p *pool) string {
+						call("Key", p.name == "stuck")
+						return p.name
+					},
+					Apply: func(_ context.Context, req *request) (flow.Progress, error) {
+						call("Apply", req.Resource.name == "stuck")
 						return flow.InProgress("a", 0), nil
 					},
 				}
-				now := func() time.Time { return time.Time{} }
-				if name == "Clock" {
-					now = func() time.Time { h.call(); return time.Time{} }
+				now := func() time.Time {
+					call("Clock", true)
+					return time.Time{}
 				}
-				tc.hang(h, &o)
 				r := flow.New("Pool", o, ext{}, flow.WithClock(now), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now))),
 					flow.WithExplanations(5))
 				stuck, other := &pool{name: "stuck"}, &pool{name: "other"}
@@ -576,7 +543,7 @@ func TestHangingFunctionStopsOneResource(t *testing.T) {
 				case <-ended: // a pass makes fewer calls
 				}
 				for range 2 {
-					mustEqual(t, tc.reason, flow.StateInProgress, r.Reconcile(t.Context(), other).State())
+					mustEqual(t, reason, flow.StateInProgress, r.Reconcile(t.Context(), other).State())
 				}
 				if _, ok := r.Explain("other"); !ok {
 					t.Error("there is no explanation of the other resource")
@@ -585,13 +552,6 @@ func TestHangingFunctionStopsOneResource(t *testing.T) {
 				<-ended
 			})
 		}
-	}
-}
-
-// only hangs for the resource named stuck.
-func only(h *hanging, p *pool) {
-	if p.name == "stuck" {
-		h.call()
 	}
 }
 

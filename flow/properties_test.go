@@ -739,7 +739,7 @@ func TestDecisions(t *testing.T) {
 		c := chain.New(returns[*checks.Request[*pool]]("decides", res, nil))
 		switch point {
 		case flow.PointPass:
-			return ext{Pass: chain.New(link("decides", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(res), nil }))}
+			return ext{Pass: chain.New(link("decides", instead[*pool](flow.Stop(res), nil)))}
 		case flow.PointEntryCheck:
 			return ext{EntryCheck: c}
 		case flow.PointOwnerCheck:
@@ -836,6 +836,10 @@ func TestDecisions(t *testing.T) {
 			tc.want.Point, tc.want.Link, tc.want.Generation = tc.point, "decides", 7
 			mustEqual(t, tc.reason, tc.want, verdictsOf(out))
 			mustEqual(t, tc.reason, tc.calls, c.take())
+			verdict, _ := out.Describe()
+			mustEqual(t, "observers get the decision", map[flow.State]string{
+				flow.StateIgnored: "ignore", flow.StateFinished: "finish", flow.StateBlocked: "block", flow.StateGone: "gone",
+			}[out.State()], verdict)
 			mustEqual(t, "no decision is an error", nil, out.Err())
 		})
 	}
@@ -845,9 +849,7 @@ func TestDecisions(t *testing.T) {
 // point.
 func TestMisplaced(t *testing.T) {
 	raw := func(res checks.Result) checks.Chain[*pool] {
-		return chain.New(link("raw", func(context.Context, *checks.Request[*pool], checks.Handler[*pool]) (checks.Result, error) {
-			return res, nil
-		}))
+		return chain.New(link("raw", instead[*checks.Request[*pool]](res, nil)))
 	}
 	cases := map[string]struct {
 		reason   string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,13 +20,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-func without(calls []string, prefix string) (rest []string) {
-	for _, c := range calls {
-		if len(c) < len(prefix) || c[:len(prefix)] != prefix {
-			rest = append(rest, c)
-		}
-	}
-	return rest
+func without(calls []string, prefix string) []string {
+	return slices.DeleteFunc(calls, func(call string) bool { return strings.HasPrefix(call, prefix) })
 }
 
 // A pass that is canceled while a check reads many references is no failure: readers of errors give up after 1,000 errors.
@@ -135,122 +131,68 @@ func TestTokenInMessage(t *testing.T) {
 
 // No link makes the flow lose an operation or start it twice.
 func TestTokensAndLinks(t *testing.T) {
-	type next = chain.Handler[*request, flow.Progress]
+	byOperation, byLink := place{flow.StateFailed, flow.PointApply, ""}, place{flow.StateFailed, flow.PointApply, "link"}
+	underWay := place{flow.StateInProgress, flow.PointApply, ""}
+	const unknown = "operation a cannot be polled: "
 	cases := map[string]struct {
-		reason string
-		token  string // the stored token before the pass
-		ans    []answer
-		link   func(ctx context.Context, req *request, next next) (flow.Progress, error)
-		want   []string
-		stored string // the stored token after the pass
-		place  place
-		err    error
+		reason  string
+		token   string // the stored token before the pass
+		answer  answer
+		link    func(ctx context.Context, req *request, next nextOp) (flow.Progress, error)
+		call    string
+		stored  string // the stored token after the pass
+		place   place
+		err     error
+		message string // if the pass polled and does not know the state of the operation
 	}{
-		"PollTokenless": {
-			"the message of an empty token has no advice", "a", []answer{{progress: flow.InProgress("", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoToken,
-		},
-		"PollPanics": {
-			"the message of a panic has no advice", "a", []answer{{panics: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
-		},
-		"OwnContinues": {
-			"the link gets its token back, and may return another", "link:own", nil,
-			func(_ context.Context, req *request, _ next) (flow.Progress, error) {
+		"PollTokenless": {"the message of an empty token has no advice", "a", answer{progress: flow.InProgress("", 0)}, hands[*request, flow.Progress],
+			"apply a", "a", byOperation, flow.ErrNoToken, unknown + "flow: the operation: " + flow.ErrNoToken.Error()},
+		"PollPanics": {"the message of a panic has no advice", "a", answer{panics: errBoom}, hands[*request, flow.Progress],
+			"apply a", "a", byOperation, errBoom, unknown + "panic: boom"},
+		"OwnContinues": {"the link gets its token back, and may return another", "link:own", answer{},
+			func(_ context.Context, req *request, _ nextOp) (flow.Progress, error) {
 				return flow.InProgress(req.Token+"2", 0), nil
-			},
-			nil, "link:own2", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
-		"ReturnsDone": {
-			"a link cannot end an operation under way with Done", "", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Done(), nil
-			},
-			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
-		},
-		"Replaces": {
-			"a link's own error does not end the operation, even if a reader recognises it", "a", []answer{{err: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Progress{}, errEnded // the operation did not return it
-			},
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
-		},
-		"ReturnsFailed": {
-			"a link may report that the operation has failed", "a", []answer{{err: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
+			}, "", "link:own2", underWay, nil, ""},
+		"ReturnsDone": {"a link cannot end an operation under way with Done", "", answer{progress: flow.InProgress("a", 0)},
+			afterNext[*request](flow.Done(), nil), "apply", "a", byLink, flow.ErrUnderWay, ""},
+		"Replaces": {"a link's own error does not end the operation, even if a reader recognises it", "a", answer{err: errBoom},
+			afterNext[*request](flow.Progress{}, errEnded), "apply a", "a", byLink, errEnded, unknown + "ended; return flow.Failed if it has failed"},
+		"ReturnsFailed": {"a link may report that the operation has failed", "a", answer{err: errBoom},
+			func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
 				_, err := next(ctx, req)
 				return flow.Progress{}, flow.Failed(err)
-			},
-			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
-		},
-
-		"ReturnsFailedUnderWay": {
-			"a link cannot fail an operation that reports InProgress", "a", []answer{{progress: flow.InProgress("b", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Progress{}, flow.Failed(errBoom)
-			},
-			[]string{"apply a"}, "b", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
-		},
-		"HidesFailed": {
-			"a link cannot hide that the operation has failed", "a", []answer{{err: flow.Failed(errBoom)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Progress{}, errEnded
-			},
-			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
-		},
-		"OwnThenReal": {
-			"the real operation does not get the token of the link", "link:own", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
-			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
-		"OwnAfterReal": {
-			"a link that calls the real operation, whose state is then unknown, cannot end its own with Skip", "link:own", []answer{{err: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Skip("copied"), nil
-			},
-			[]string{"apply"}, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
-		},
-	}
-	// The messages of passes that polled and do not know the state of the
-	// operation.
-	const unknown, advice = "operation a cannot be polled: ", "; return flow.Failed if it has failed"
-	pollFailed := map[string]string{
-		"Replaces":      unknown + "ended" + advice,
-		"OwnAfterReal":  "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error(),
-		"PollPanics":    unknown + "panic: boom",
-		"PollTokenless": unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
+			}, "apply a", "", byOperation, errBoom, ""},
+		"ReturnsFailedUnderWay": {"a link cannot fail an operation that reports InProgress", "a", answer{progress: flow.InProgress("b", 0)},
+			afterNext[*request](flow.Progress{}, flow.Failed(errBoom)), "apply a", "b", byLink, errBoom, ""},
+		"HidesFailed": {"a link cannot hide that the operation has failed", "a", answer{err: flow.Failed(errBoom)},
+			afterNext[*request](flow.Progress{}, errEnded), "apply a", "", byLink, errEnded, ""},
+		"OwnThenReal": {"the real operation does not get the token of the link", "link:own", answer{progress: flow.InProgress("a", 0)},
+			hands[*request, flow.Progress], "apply", "a", underWay, nil, ""},
+		"OwnAfterReal": {"a link that calls the real operation, whose state is then unknown, cannot end its own with Skip", "link:own", answer{err: errBoom},
+			afterNext[*request](flow.Skip("copied"), nil), "apply", "link:own", byLink, flow.ErrUnderWay,
+			"operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error()},
 	}
 	for name, tc := range cases {
-		for _, inner := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/inner=%t", name, inner), func(t *testing.T) {
-				c, p := &cloud{answers: tc.ans}, &pool{token: tc.token}
+		outermost := linkOn("link", tc.link)
+		for inner, links := range map[string]chain.Chain[*request, flow.Progress]{
+			"alone": outermost, "an inner link makes no difference": outermost.Append(link("inner", hands[*request, flow.Progress])),
+		} {
+			for _, opts := range [][]flow.Option{nil, {flow.WithExplanations(1)}} {
+				c, p := &cloud{answers: []answer{tc.answer}}, &pool{token: tc.token}
 				o := c.storing()
 				o.Owner, o.Get = nil, nil
-				links := linkOn("link", tc.link)
-				if inner { // another inner link makes no difference
-					links = links.Append(chain.Named("inner", func(n next) next { return n }))
+				out := flow.New("Pool", o, ext{Apply: links}, append(opts, flow.WithErrors(reader))...).Reconcile(t.Context(), p)
+				reason := name + ", " + inner + ": " + tc.reason
+				mustEqual(t, reason, tc.call, strings.Join(without(c.take(), "store "), " "))
+				mustEqual(t, reason+": the stored token", tc.stored, p.token)
+				mustEqual(t, reason, tc.place, placeOf(out))
+				mustBe(t, reason, tc.err, out.Err())
+				if tc.message != "" {
+					mustEqual(t, reason, tc.message, out.Message())
+				} else if strings.Contains(out.Message(), "cannot be polled") {
+					t.Errorf("%s: no poll failed, and the message is %q", reason, out.Message())
 				}
-				for how, opts := range map[string][]flow.Option{"plain": nil, "explained": {flow.WithExplanations(1)}} {
-					c.answers, c.calls, *p = tc.ans, nil, pool{token: tc.token}
-					out := flow.New("Pool", o, ext{Apply: links}, append(opts, flow.WithErrors(reader))...).Reconcile(t.Context(), p)
-					mustEqual(t, how+": "+tc.reason, tc.want, without(c.take(), "store "))
-					mustEqual(t, how+": the stored token: "+tc.reason, tc.stored, p.token)
-					mustEqual(t, how+": "+tc.reason, tc.place, placeOf(out))
-					mustBe(t, how+": "+tc.reason, tc.err, out.Err())
-					if want := pollFailed[name]; want != "" {
-						mustEqual(t, how+": "+tc.reason, want, out.Message())
-					} else if strings.Contains(out.Message(), "cannot be polled") {
-						t.Errorf("%s: %s: no poll failed, and the message is %q", how, tc.reason, out.Message())
-					}
-				}
-			})
+			}
 		}
 	}
 }
@@ -309,25 +251,6 @@ func TestSetTokenFails(t *testing.T) {
 			r.Reconcile(t.Context(), p)
 			mustEqual(t, "no token stays in memory", []string{"apply"}, c.take())
 		})
-	}
-}
-
-// The trace shows why a link left out the operation. A Done of a link needs the
-// Done of the operation.
-func TestSkipAndDone(t *testing.T) {
-	for p, want := range map[flow.Progress]string{
-		flow.Skip("managed elsewhere"): "skip: managed elsewhere",
-		flow.Done():                    "error: flow: link link: " + flow.ErrNotDone.Error(),
-	} {
-		links := linkOn("outer", hands[*request, flow.Progress]).Append(link("link", func(context.Context, *request, nextOp) (flow.Progress, error) { return p, nil }))
-		for _, s := range explain(t, (&cloud{}).operations(), ext{Apply: links}, &pool{name: "p"}).Steps {
-			switch s.Link {
-			case "link":
-				mustEqual(t, "the link", want, s.Verdict+": "+s.Message+s.Error)
-			case "outer":
-				mustEqual(t, "the outer link has the verdict proceed", "proceed", s.Verdict)
-			}
-		}
 	}
 }
 
@@ -465,8 +388,6 @@ func TestRemove(t *testing.T) {
 	flow.New("Pool", c.operations(), ext{}, flow.WithoutBackoff()).Remove("p")
 }
 
-type nextOp = chain.Handler[*request, flow.Progress]
-
 // restoring is a link that restores its request after the inner links ran.
 func restoring[R, Res any]() chain.Middleware[*R, Res] {
 	return link("restores", func(ctx context.Context, req *R, next chain.Handler[*R, Res]) (Res, error) {
@@ -554,9 +475,7 @@ func TestFactsAreDecidedFirst(t *testing.T) {
 			mustEqual(t, "a later check sees the facts", []bool{deleting, false}, []bool{req.Deleting, req.Applied})
 			return checks.Proceed(), nil
 		}
-		raw := link("through", func(ctx context.Context, req *checks.Request[*pool], next chain.Handler[*checks.Request[*pool], checks.Result]) (checks.Result, error) {
-			return next(ctx, req)
-		})
+		raw := link("through", hands[*checks.Request[*pool], checks.Result])
 		for _, links := range [][]chain.Middleware[*checks.Request[*pool], checks.Result]{
 			{checks.Check("changes", changes), checks.Check("seen", seen)},
 			{raw, checks.Check("changes", changes), checks.Check("seen", seen)},
@@ -578,7 +497,7 @@ func TestFactsAreDecidedFirst(t *testing.T) {
 // loses nothing, and the token of an operation that has ended stays until the
 // links have returned.
 func TestTokenIsStoredFirst(t *testing.T) {
-	runs := func(context.Context, *request, nextOp) (flow.Progress, error) { return flow.InProgress("l", 0), nil }
+	runs := instead[*request](flow.InProgress("l", 0), nil)
 	cases := map[string]struct {
 		reason  string
 		stored  string
@@ -597,12 +516,10 @@ func TestTokenIsStoredFirst(t *testing.T) {
 		"ByLink":       {"a link runs an operation, and an outer link fails", "", answer{}, runs, errBoom, "link:l", "link:l", false},
 		"ByLinkNext":   {"a link begins the second step of its operation, and an outer link fails", "link:a", answer{}, runs, errBoom, "link:l", "link:l", false},
 		"ByLinkFailed": {"an outer link reports that the operation failed", "", answer{}, runs, flow.Failed(errBoom), "link:l", "", false},
-		"ByLinkEnded": {"a link ended its operation", "link:l", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
-			return flow.Skip("done"), nil
-		}, nil, "link:l", "", false},
-		"StartedExit": {"the operation continues in the cloud", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t", true},
-		"EndedExit":   {"the next pass polls it again, and starts no second one", "t", answer{progress: flow.Done()}, nil, nil, "t", "t", true},
-		"ByLinkExit":  {"the operation of a link continues, too", "", answer{}, runs, nil, "link:l", "link:l", true},
+		"ByLinkEnded":  {"a link ended its operation", "link:l", answer{}, instead[*request](flow.Skip("done"), nil), nil, "link:l", "", false},
+		"StartedExit":  {"the operation continues in the cloud", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t", true},
+		"EndedExit":    {"the next pass polls it again, and starts no second one", "t", answer{progress: flow.Done()}, nil, nil, "t", "t", true},
+		"ByLinkExit":   {"the operation of a link continues, too", "", answer{}, runs, nil, "link:l", "link:l", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
