@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -227,19 +226,8 @@ func (e *refusal) ErrorMessage() string      { return "" }
 func (e *refusal) HTTPStatusCode() int       { return e.status }
 func (e *refusal) RetryAfter() time.Duration { return e.after }
 
-// response makes a refusal. The only header that it reads is Retry-After in
-// seconds.
-func response(status int, code string, header ...string) *refusal {
-	e := &refusal{status: status, code: code}
-	if len(header) == 2 {
-		seconds, err := strconv.Atoi(header[1])
-		if err != nil {
-			panic(err)
-		}
-		e.after = time.Duration(seconds) * time.Second
-	}
-	return e
-}
+// response makes a refusal.
+func response(status int, code string) *refusal { return &refusal{status: status, code: code} }
 
 // clock is a clock that stands still until a test moves it.
 type clock struct{ at time.Time }

@@ -43,15 +43,15 @@ var outcomes = map[string]struct {
 		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait", "block NotYet",
 	},
 	"FailedSlow": {
-		"an error is retried", failedWith(classify.Slow),
+		"an error is retried", failedWith(classify.Slow, 0),
 		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
 	},
 	"FailedRetryAfter": {
-		"the delay of the server is used", failedWith(classify.VerySlow, "Retry-After", "30"),
+		"the delay of the server is used", failedWith(classify.VerySlow, 30*time.Second),
 		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), 30 * time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
 	},
 	"FailedOnChange": {
-		"a terminal failure is retried at the resync", failedWith(classify.OnChange, "Retry-After", "30"),
+		"a terminal failure is retried at the resync", failedWith(classify.OnChange, 30*time.Second),
 		not("Stalled", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Error), time.Hour, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
 	},
 	"InProgress": {
@@ -110,10 +110,10 @@ func blockedFor(opts ...checks.BlockOption) func(t *testing.T) flow.Outcome {
 	}
 }
 
-func failedWith(r classify.Retry, header ...string) func(t *testing.T) flow.Outcome {
+func failedWith(r classify.Retry, after time.Duration) func(t *testing.T) flow.Outcome {
 	return func(t *testing.T) flow.Outcome {
 		return pass(t, func(c *cloud, e *ext, _ *pool) {
-			c.answers = []answer{{err: response(http.StatusConflict, "Odd", header...)}}
+			c.answers = []answer{{err: &refusal{status: http.StatusConflict, code: "Odd", after: after}}}
 			e.Classify = classify.Table{{Code: "Odd", Retry: r}}.Chain()
 		})
 	}

@@ -733,113 +733,68 @@ func verdictsOf(out flow.Outcome) verdicts {
 	return v
 }
 
-// Each decision that ends a pass without an error or a plain block.
+// deciding are extensions with a link that returns res. A check of checks.Check
+// would not finish a deletion.
+func deciding(point string, res checks.Result) ext {
+	c := chain.New(link("decides", instead[*checks.Request[*pool]](res, nil)))
+	return map[string]ext{
+		flow.PointPass:       {Pass: on("decides", instead[*pool](flow.Stop(res), nil))},
+		flow.PointOwnerCheck: {OwnerCheck: chain.New(link("decides", instead[*checks.OwnerRequest](res, nil)))},
+		flow.PointEntryCheck: {EntryCheck: c}, flow.PointPreCheck: {PreCheck: c}, flow.PointPostCheck: {PostCheck: c}, flow.PointDeleteCheck: {DeleteCheck: c},
+	}[point]
+}
+
+// Each decision that ends a pass without an error or a plain block. The outcome
+// has the reason, the message and the awaited objects of the decision.
 func TestDecisions(t *testing.T) {
-	on := func(point string, res checks.Result) ext {
-		c := chain.New(returns[*checks.Request[*pool]]("decides", res, nil))
-		switch point {
-		case flow.PointPass:
-			return ext{Pass: chain.New(link("decides", instead[*pool](flow.Stop(res), nil)))}
-		case flow.PointEntryCheck:
-			return ext{EntryCheck: c}
-		case flow.PointOwnerCheck:
-			return ext{OwnerCheck: chain.New(returns[*checks.OwnerRequest]("decides", res, nil))}
-		case flow.PointPreCheck:
-			return ext{PreCheck: c}
-		case flow.PointPostCheck:
-			return ext{PostCheck: c}
-		}
-		return ext{DeleteCheck: c}
-	}
-	const complete = "the backup is complete"
+	never := checks.WithRetry(classify.Never)
+	const final, retried = "Ready=False Stalled=True Finished=True ", "Ready=False Stalled=True "
 	cases := map[string]struct {
 		reason   string
 		point    string
 		res      checks.Result
 		deleting bool
-		calls    []string
 		want     verdicts
 	}{
-		"Ignore": {
-			reason: "the resource of another controller gets no call and no condition",
-			point:  flow.PointEntryCheck, res: checks.Ignore("the issuer is of another group"),
-			want: verdicts{State: flow.StateIgnored, Message: "the issuer is of another group", KeepsStatus: true},
-		},
-		"IgnoreForNow": {
-			reason: "an instance that may become responsible waits for an object, and is requeued",
-			point:  flow.PointOwnerCheck, res: checks.Ignore("the cluster is a replica", checks.WithWaitingFor(fleet), checks.WithAfter(time.Minute)),
-			calls: []string{"owner"},
-			want: verdicts{State: flow.StateIgnored, Message: "the cluster is a replica", Again: time.Minute, KeepsStatus: true,
-				WaitingFor: []checks.Ref{fleet}},
-		},
-		"StopForNow": {
-			reason: "a link on Pass leaves the resource to another instance, with all that Ignore was given",
-			point:  flow.PointPass, res: checks.Ignore("the shard is another one", checks.WithAfter(1), checks.WithWaitingFor(fleet), checks.WithWaitingForSelf()),
-			want: verdicts{State: flow.StateIgnored, Message: "the shard is another one", Again: time.Second, KeepsStatus: true,
-				WaitingFor: []checks.Ref{fleet}, WaitsForSelf: true},
-		},
-		"Finished": {
-			reason: "a finished resource is Ready until its spec changes",
-			point:  flow.PointPreCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get"},
-			want: verdicts{State: flow.StateFinished, Reason: "Complete", Message: complete, Conditions: "Ready=True Finished=True ", Final: true},
-		},
-		"FailedFinally": {
-			reason: "a denied request is not retried",
-			point:  flow.PointEntryCheck, res: checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)),
-			want: verdicts{State: flow.StateBlocked, Reason: "Denied", Message: "the approver denied the request",
-				Conditions: "Ready=False Stalled=True Finished=True ", Final: true},
-		},
-		"NeverWhileDeleting": {
-			reason: "no user changes the spec of a resource that is being deleted, so it is retried at the resync",
-			point:  flow.PointDeleteCheck, res: checks.Block("InUse", "still in use", checks.WithRetry(classify.Never)), deleting: true,
-			calls: []string{"owner", "get"},
-			want: verdicts{State: flow.StateBlocked, Reason: "InUse", Message: "still in use", Conditions: "Ready=False Stalled=True ",
-				Again: time.Hour},
-		},
-		"StopWhileDeleting": {
-			reason: "a link on Pass ends no deletion for good either",
-			point:  flow.PointPass, res: checks.Block("Locked", "held for good", checks.WithRetry(classify.Never)), deleting: true,
-			want: verdicts{State: flow.StateBlocked, Reason: "Locked", Message: "held for good", Conditions: "Ready=False Stalled=True ",
-				Again: time.Hour},
-		},
-		"Release": {
-			reason: "a retained resource is forgotten without DELETE",
-			point:  flow.PointDeleteCheck, res: checks.Release("the reclaim policy is retain"), deleting: true,
-			calls: []string{"owner", "get"},
-			want:  verdicts{State: flow.StateGone, Message: "the reclaim policy is retain"},
-		},
-		"StatusKept": {
-			reason: "a short block leaves the conditions as they are, and is requeued",
-			point:  flow.PointPreCheck, res: checks.Block("Locked", "another write runs", checks.WithStatusKept(), checks.WithRetry(classify.Fast)),
-			calls: []string{"owner", "get"},
-			want:  verdicts{State: flow.StateBlocked, Reason: "Locked", Message: "another write runs", Again: time.Second, KeepsStatus: true},
-		},
-		"StatusKeptFinally": {
-			reason: "a final outcome has conditions, because the engine stores it there",
-			point:  flow.PointPreCheck, res: checks.Block("Denied", "no", checks.WithStatusKept(), checks.WithRetry(classify.Never)),
-			calls: []string{"owner", "get"},
-			want:  verdicts{State: flow.StateBlocked, Reason: "Denied", Message: "no", Conditions: "Ready=False Stalled=True Finished=True ", Final: true},
-		},
-		"WaitsForSelf": {
-			reason: "an approver writes the status of the same resource",
-			point:  flow.PointPreCheck, res: checks.Block("ApprovalPending", "not approved", checks.WithWaitingForSelf()),
-			calls: []string{"owner", "get"},
-			want: verdicts{State: flow.StateBlocked, Reason: "ApprovalPending", Message: "not approved", Again: time.Second, WaitsForSelf: true,
-				Conditions: "Ready=False Reconciling=True "},
-		},
+		"Ignore": {"the resource of another controller gets no call and no condition", flow.PointEntryCheck,
+			checks.Ignore("the issuer is of another group"), false, verdicts{State: flow.StateIgnored, KeepsStatus: true}},
+		"IgnoreForNow": {"an instance that may become responsible waits for an object, and is requeued", flow.PointOwnerCheck,
+			checks.Ignore("the cluster is a replica", checks.WithWaitingFor(fleet), checks.WithAfter(time.Minute)), false,
+			verdicts{State: flow.StateIgnored, Again: time.Minute, KeepsStatus: true, WaitingFor: []checks.Ref{fleet}}},
+		"StopForNow": {"a link on Pass leaves the resource to another instance, with all that Ignore was given", flow.PointPass,
+			checks.Ignore("the shard is another one", checks.WithAfter(1), checks.WithWaitingFor(fleet), checks.WithWaitingForSelf()), false,
+			verdicts{State: flow.StateIgnored, Again: time.Second, KeepsStatus: true, WaitingFor: []checks.Ref{fleet}, WaitsForSelf: true}},
+		"Finished": {"a finished resource is Ready until its spec changes", flow.PointPreCheck, checks.Finished("Complete", "the backup is complete"), false,
+			verdicts{State: flow.StateFinished, Conditions: "Ready=True Finished=True ", Final: true}},
+		"FailedFinally": {"a denied request is not retried", flow.PointEntryCheck, checks.Block("Denied", "the approver denied the request", never), false,
+			verdicts{State: flow.StateBlocked, Conditions: final, Final: true}},
+		"NeverWhileDeleting": {"no user changes the spec of a resource that is being deleted, so it is retried at the resync", flow.PointDeleteCheck,
+			checks.Block("InUse", "still in use", never), true, verdicts{State: flow.StateBlocked, Conditions: retried, Again: time.Hour}},
+		"StopWhileDeleting": {"a link on Pass ends no deletion for good either", flow.PointPass,
+			checks.Block("Locked", "held for good", never), true, verdicts{State: flow.StateBlocked, Conditions: retried, Again: time.Hour}},
+		"Release": {"a retained resource is forgotten without DELETE", flow.PointDeleteCheck,
+			checks.Release("the reclaim policy is retain"), true, verdicts{State: flow.StateGone}},
+		"StatusKept": {"a short block leaves the conditions as they are, and is requeued", flow.PointPreCheck,
+			checks.Block("Locked", "another write runs", checks.WithStatusKept(), checks.WithRetry(classify.Fast)), false,
+			verdicts{State: flow.StateBlocked, Again: time.Second, KeepsStatus: true}},
+		"StatusKeptFinally": {"a final outcome has conditions, because the engine stores it there", flow.PointPreCheck,
+			checks.Block("Denied", "no", checks.WithStatusKept(), never), false, verdicts{State: flow.StateBlocked, Conditions: final, Final: true}},
+		"WaitsForSelf": {"an approver writes the status of the same resource", flow.PointPreCheck,
+			checks.Block("ApprovalPending", "not approved", checks.WithWaitingForSelf()), false,
+			verdicts{State: flow.StateBlocked, Again: time.Second, WaitsForSelf: true, Conditions: "Ready=False Reconciling=True "}},
 	}
+	calls := map[string][]string{flow.PointOwnerCheck: {"owner"}, flow.PointPreCheck: {"owner", "get"}, flow.PointDeleteCheck: {"owner", "get"}}
+	verdict := map[flow.State]string{flow.StateIgnored: "ignore", flow.StateFinished: "finish", flow.StateBlocked: "block", flow.StateGone: "gone"}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := &cloud{}
-			out := flow.New("Pool", c.operations(), on(tc.point, tc.res), flow.WithBackoff(plain())).
+			out := flow.New("Pool", c.operations(), deciding(tc.point, tc.res), flow.WithBackoff(plain())).
 				Reconcile(t.Context(), &pool{generation: 7, deleting: tc.deleting})
-			tc.want.Point, tc.want.Link, tc.want.Generation = tc.point, "decides", 7
+			tc.want.Point, tc.want.Link, tc.want.Generation, tc.want.Reason, tc.want.Message = tc.point, "decides", 7, tc.res.Reason(), tc.res.Message()
 			mustEqual(t, tc.reason, tc.want, verdictsOf(out))
-			mustEqual(t, tc.reason, tc.calls, c.take())
-			verdict, _ := out.Describe()
-			mustEqual(t, "observers get the decision", map[flow.State]string{
-				flow.StateIgnored: "ignore", flow.StateFinished: "finish", flow.StateBlocked: "block", flow.StateGone: "gone",
-			}[out.State()], verdict)
+			mustEqual(t, tc.reason, calls[tc.point], c.take())
+			got, _ := out.Describe()
+			mustEqual(t, "observers get the decision", verdict[tc.want.State], got)
 			mustEqual(t, "no decision is an error", nil, out.Err())
 		})
 	}
@@ -848,28 +803,21 @@ func TestDecisions(t *testing.T) {
 // A result that a point does not accept is an error that names the link and the
 // point.
 func TestMisplaced(t *testing.T) {
-	raw := func(res checks.Result) checks.Chain[*pool] {
-		return chain.New(link("raw", instead[*checks.Request[*pool]](res, nil)))
-	}
 	cases := map[string]struct {
 		reason   string
-		ext      ext
+		point    string
+		res      checks.Result
 		deleting bool
-		want     string
 	}{
-		"IgnoreAfterApply":  {"the resource is applied, so this controller manages it", ext{PostCheck: raw(checks.Ignore("not mine"))}, false, "flow: ignore at PostCheck: "},
-		"ReleaseNotDeleted": {"no user deletes the resource", ext{PreCheck: raw(checks.Release("retained"))}, false, "flow: release at PreCheck: "},
-		"FinishDeletion":    {"the resource would never be deleted", ext{DeleteCheck: raw(checks.Finished("Complete", ""))}, true, "flow: finish at DeleteCheck: "},
+		"ignore":  {"the resource is applied, so this controller manages it", flow.PointPostCheck, checks.Ignore("not mine"), false},
+		"release": {"no user deletes the resource", flow.PointPreCheck, checks.Release("retained"), false},
+		"finish":  {"the resource would never be deleted", flow.PointDeleteCheck, checks.Finished("Complete", ""), true},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{}
-			out := flow.New("Pool", c.operations(), tc.ext).Reconcile(t.Context(), &pool{deleting: tc.deleting})
-			if !errors.Is(out.Err(), flow.ErrMisplaced) || out.State() != flow.StateFailed || out.Link() != "raw" {
-				t.Errorf("%s: %v", tc.reason, out)
-			}
-			mustEqual(t, tc.reason, tc.want+flow.ErrMisplaced.Error(), out.Err().Error())
-		})
+	for verdict, tc := range cases {
+		out := flow.New("Pool", (&cloud{}).operations(), deciding(tc.point, tc.res)).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+		mustBe(t, tc.reason, flow.ErrMisplaced, out.Err())
+		mustEqual(t, tc.reason, place{flow.StateFailed, tc.point, "decides"}, placeOf(out))
+		mustEqual(t, tc.reason, fmt.Sprintf("flow: %s at %s: %s", verdict, tc.point, flow.ErrMisplaced), out.Err().Error())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 // One Reconciler serves many goroutines, each with its own resource.
@@ -105,4 +106,82 @@ func TestForget(t *testing.T) {
 	broken := c.operations()
 	broken.Key = func(*pool) string { panic("no key") }
 	flow.New("Pool", broken, ext{}).Forget(one)
+}
+
+// idle are operations that do nothing, at every point.
+func idle() ops {
+	return ops{
+		Key:   func(*pool) string { return "pool" },
+		Owner: func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, nil },
+		Get: func(context.Context, *request) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Present}, nil
+		},
+		Apply:      func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
+		Delete:     func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
+		Deleting:   func(p *pool) bool { return p.deleting },
+		Generation: func(p *pool) int64 { return p.generation },
+	}
+}
+
+var (
+	succeeded = "Succeeded"
+	owned     = &struct{ state *string }{&succeeded}
+)
+
+// owning are operations of a resource with an owner that is ready.
+func owning() ops {
+	o := idle()
+	owner := checks.Object{Ref: fleet, Value: owned, Readiness: checks.Readiness{State: checks.Ready}}
+	o.Owner = func(context.Context, *pool) (checks.Object, error) { return owner, nil }
+	return o
+}
+
+// fiveChecks are checks that proceed.
+func fiveChecks() ext {
+	return ext{
+		OwnerCheck: chain.New(
+			checks.OwnerReady(),
+			checks.OwnerProvisioningState(func(o *struct{ state *string }) *string { return o.state }),
+		),
+		PreCheck: chain.New(
+			checks.ProvisioningState(func(*pool) *string { return &succeeded }),
+			checks.ReferenceReady("image", func(*pool) []checks.Ref { return nil }),
+			checks.Paused(func(*pool) bool { return false }),
+		),
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	ctx := context.Background()
+	of := func(o ops, e ext, p *pool, opts ...flow.Option) func() flow.Outcome {
+		r := flow.New("Pool", o, e, opts...)
+		return func() flow.Outcome { return r.Reconcile(ctx, p) }
+	}
+	var registry flow.Registry[Resource]
+	flow.Register(&registry, "Pool", fiveChecks())
+	runner, p := must(registry.For("Pool", owningThings())), &pool{name: "p"}
+	cases := map[string]struct {
+		reason string
+		pass   func() flow.Outcome
+		allocs float64
+	}{
+		"Empty":    {"the pass allocates its request", of(idle(), ext{}, p), 1},
+		"Owner":    {"an owner and five checks allocate nothing more", of(owning(), fiveChecks(), p), 1},
+		"Disabled": {"an observer that is not enabled allocates nothing more", of(owning(), fiveChecks(), p, flow.WithObserver(&recorder{off: true})), 1},
+		"Delete":   {"a deletion allocates nothing more", of(idle(), ext{}, &pool{deleting: true}), 1},
+		"Backoff":  {"a back-off that has nothing to count needs no key", of(idle(), ext{}, p, flow.WithBackoff(flow.NewBackoff())), 1},
+		"Pass":     {"links on Pass need a place for the outcome of the pass", of(idle(), ext{Pass: on("through", hands)}, p), 2},
+		"Runner":   {"a runner allocates only the request of the operations more", func() flow.Outcome { return runner.Reconcile(ctx, p) }, 2},
+	}
+	for name, tc := range cases {
+		if out := tc.pass(); out.State() != flow.StateReady && out.State() != flow.StateGone {
+			t.Fatalf("%s: %s", name, out)
+		}
+		if got := testing.AllocsPerRun(200, func() { tc.pass() }); got != tc.allocs {
+			t.Errorf("%s: %s: %v allocations a pass, want %v", name, tc.reason, got, tc.allocs)
+		}
+	}
 }

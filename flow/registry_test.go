@@ -16,7 +16,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 // The resources of the tests are Resources for the engine, so that the compiler
@@ -371,26 +370,6 @@ func TestWrongTypeAndTokens(t *testing.T) {
 	mustEqual(t, "the operation is polled, not started again", []string{"apply", `store "a" for 0`, "apply a", `store "" for 0`}, c.take())
 }
 
-// A runner allocates only the request of the operations more than a typed
-// reconciler.
-func TestRunnerAllocations(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector allocates")
-	}
-	var registry flow.Registry[Resource]
-	flow.Register(&registry, "Pool", fiveChecks())
-	typed := flow.New("Pool", owning(), fiveChecks())
-	runner := must(registry.For("Pool", owningThings()))
-	ctx, p := context.Background(), &pool{name: "p"}
-	if out := runner.Reconcile(ctx, p); out.State() != flow.StateReady {
-		t.Fatal(out)
-	}
-	typedAllocs := testing.AllocsPerRun(200, func() { typed.Reconcile(ctx, p) })
-	if got := testing.AllocsPerRun(200, func() { runner.Reconcile(ctx, p) }); got != typedAllocs+1 {
-		t.Errorf("a pass of a runner allocates %v times, a typed pass %v times: want one more", got, typedAllocs)
-	}
-}
-
 // owningThings are the operations of owning for things.
 func owningThings() flow.Operations[Resource] {
 	o := owning()
@@ -413,26 +392,23 @@ func TestExtensionsOf(t *testing.T) {
 	mustBe(t, "it is registered", nil, err)
 	mustEqual(t, "the registered extensions", 1, got.PreCheck.Len())
 
+	_, unknown := flow.ExtensionsOf[*pool](&registry, "Disk")
+	_, another := flow.ExtensionsOf[*disk](&registry, "Pool")
+	_, loose := flow.ExtensionsOf[*pool](&registry, "Thing")
 	cases := map[string]struct {
 		reason string
-		do     func() error
+		err    error
 		want   string
 	}{
-		"Unknown": {"the kind is not registered", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Disk"); return err },
+		"Unknown": {"the kind is not registered", unknown,
 			`flow: kind "Disk" is not registered: call flow.Register, with the zero Extensions if the kind needs none`},
-		"OtherType": {"the extensions are for another type", func() error { _, err := flow.ExtensionsOf[*disk](&registry, "Pool"); return err },
+		"OtherType": {"the extensions are for another type", another,
 			`flow: kind "Pool" is registered for *flow_test.pool, and is used for *flow_test.disk: register it for *flow_test.disk`},
-		"Interface": {"extensions for an interface are not extensions for a type that implements it", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Thing"); return err },
+		"Interface": {"extensions for an interface are not extensions for a type that implements it", loose,
 			`flow: kind "Thing" is registered for flow_test.Resource, and is used for *flow_test.pool: register it for *flow_test.pool`},
 	}
 	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			err := tc.do()
-			if err == nil {
-				t.Fatal(tc.reason + ": there is no error")
-			}
-			mustEqual(t, tc.reason, tc.want, err.Error())
-		})
+		mustEqual(t, name+": "+tc.reason, tc.want, fmt.Sprint(tc.err))
 	}
 }
 
