@@ -30,11 +30,7 @@ func TestFollowing(t *testing.T) {
 		return checks.Object{Ref: ref, Value: 1, Readiness: checks.Readiness{State: checks.Ready}}, nil
 	}
 	refers := checks.ReferenceReady("secret", func(*pool) []checks.Ref { return []checks.Ref{secret} })
-	answers := func(p flow.Progress, err error) func(*ops, *ext, *pool) {
-		return func(o *ops, _ *ext, _ *pool) {
-			o.Apply = func(context.Context, *request) (flow.Progress, error) { return p, err }
-		}
-	}
+	underWay := func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
 	gets := func(o *ops, seen flow.Observation) {
 		o.Get = func(context.Context, *request) (flow.Observation, error) { return seen, nil }
 	}
@@ -55,55 +51,53 @@ func TestFollowing(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		set    func(*ops, *ext, *pool)
-		passes int // zero: one
-		state  flow.State
+		state  flow.State // of the second pass
 		want   []checks.Ref
 	}{
 		"GetFails": {reason: "a wrong Secret makes Get fail, and a corrected one is the remedy", set: func(o *ops, _ *ext, _ *pool) {
 			o.Get = func(context.Context, *request) (flow.Observation, error) {
 				return flow.Observation{}, errors.New("unauthorized")
 			}
-		}, passes: 1, state: flow.StateFailed, want: []checks.Ref{dns, secret}},
-		"Ready":    {"a Ready resource follows what its checks read", nil, 1, flow.StateReady, []checks.Ref{dns, secret}},
-		"Blocked":  {"a blocked resource follows, too", stops(checks.Block("No", "no"), nil), 1, flow.StateBlocked, []checks.Ref{dns, secret}},
-		"Never":    {"only a change of the spec continues a final failure", stops(checks.Block("No", "no", checks.WithRetry(classify.Never)), nil), 1, flow.StateBlocked, nil},
-		"Finished": {"only a change of the spec continues a finished resource", stops(checks.Finished("Done", "done"), nil), 1, flow.StateFinished, nil},
-		"Ignored":  {"the resource of another controller follows nothing", stops(checks.Ignore("not mine", checks.WithAfter(time.Minute)), nil), 1, flow.StateIgnored, nil},
+		}, state: flow.StateFailed, want: []checks.Ref{dns, secret}},
+		"Ready":    {"a Ready resource follows what its checks read", nil, flow.StateReady, []checks.Ref{dns, secret}},
+		"Blocked":  {"a blocked resource follows, too", stops(checks.Block("No", "no"), nil), flow.StateBlocked, []checks.Ref{dns, secret}},
+		"Never":    {"only a change of the spec continues a final failure", stops(checks.Block("No", "no", checks.WithRetry(classify.Never)), nil), flow.StateBlocked, nil},
+		"Finished": {"only a change of the spec continues a finished resource", stops(checks.Finished("Done", "done"), nil), flow.StateFinished, nil},
+		"Ignored":  {"the resource of another controller follows nothing", stops(checks.Ignore("not mine", checks.WithAfter(time.Minute)), nil), flow.StateIgnored, nil},
 		"Canceled": {"a canceled pass knows nothing", func(_ *ops, e *ext, _ *pool) {
 			e.PreCheck = e.PreCheck.Append(checks.Check("cancels", func(ctx context.Context, _ ofPool) (checks.Result, error) {
 				ctx.Value(cancelKey{}).(context.CancelFunc)()
 				return checks.Result{}, ctx.Err()
 			}))
-		}, 1, flow.StateCanceled, nil},
-		"Poll":   {"a poll follows what PreCheck reads, although it leaves PreCheck out", answers(flow.InProgress("op", time.Minute), nil), 2, flow.StateInProgress, []checks.Ref{dns, secret}},
-		"InSync": {"a resource in sync follows what PreCheck reads", func(o *ops, _ *ext, _ *pool) { gets(o, flow.Observation{Presence: checks.Present, InSync: true}) }, 1, flow.StateReady, []checks.Ref{dns, secret}},
+		}, flow.StateCanceled, nil},
+		"Poll":   {"a poll follows what PreCheck reads, although it leaves PreCheck out", func(o *ops, _ *ext, _ *pool) { o.Apply = underWay }, flow.StateInProgress, []checks.Ref{dns, secret}},
+		"InSync": {"a resource in sync follows what PreCheck reads", func(o *ops, _ *ext, _ *pool) { gets(o, flow.Observation{Presence: checks.Present, InSync: true}) }, flow.StateReady, []checks.Ref{dns, secret}},
+		"Restored": {"a link that restores its request after the check does not lose what the check follows", func(_ *ops, e *ext, _ *pool) {
+			e.PreCheck = e.PreCheck.Prepend(link("restores", restoring[checks.Request[*pool], checks.Result]))
+		}, flow.StateReady, []checks.Ref{dns, secret}},
 		"GetCheck": {"a poll follows what GetCheck reads", func(o *ops, e *ext, _ *pool) {
-			e.GetCheck, e.PreCheck = e.PreCheck, ext{}.PreCheck
-			answers(flow.InProgress("op", time.Minute), nil)(o, e, nil)
-		}, 2, flow.StateInProgress, []checks.Ref{dns, secret}},
+			e.GetCheck, e.PreCheck, o.Apply = e.PreCheck, ext{}.PreCheck, underWay
+		}, flow.StateInProgress, []checks.Ref{dns, secret}},
 		"DeletionOfGetCheck": {"a deletion follows what GetCheck reads, also in a poll", func(o *ops, e *ext, p *pool) {
-			p.deleting, e.GetCheck = true, chain.New(refers)
-			o.Delete = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
-		}, 2, flow.StateDeleting, []checks.Ref{dns, secret}},
+			p.deleting, e.GetCheck, o.Delete = true, chain.New(refers), underWay
+		}, flow.StateDeleting, []checks.Ref{dns, secret}},
 		"Custom": {"a pass in sync does not run the function of a check at PreCheck", func(o *ops, e *ext, _ *pool) {
 			gets(o, flow.Observation{Presence: checks.Present, InSync: true})
 			e.PreCheck = chain.New(following("own", secret))
-		}, 1, flow.StateReady, []checks.Ref{dns}},
+		}, flow.StateReady, []checks.Ref{dns}},
 		"Owner": {"an owner check follows with WithFollowing, also if it is left out", func(o *ops, e *ext, _ *pool) {
-			*e = ext{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing(true)))}
-			answers(flow.InProgress("op", time.Minute), nil)(o, e, nil)
-		}, 2, flow.StateInProgress, []checks.Ref{fleet}},
+			*e, o.Apply = ext{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing(true)))}, underWay
+		}, flow.StateInProgress, []checks.Ref{fleet}},
 		"DeletePoll": {"a poll of a deletion follows what DeleteCheck reads", func(o *ops, e *ext, p *pool) {
-			p.deleting, e.DeleteCheck = true, chain.New(refers)
-			o.Delete = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
-		}, 2, flow.StateDeleting, []checks.Ref{dns, secret}},
-		"Gone":         {"a deleted resource follows nothing", func(_ *ops, _ *ext, p *pool) { p.deleting = true }, 1, flow.StateGone, nil},
-		"Around":       {"a link on Pass that fails after the pass keeps what it followed", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Outcome{}, errBoom }), 1, flow.StateFailed, []checks.Ref{dns, secret}},
-		"AroundIgnore": {"Ignore of a link on Pass follows nothing", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Stop(checks.Ignore("not mine")), nil }), 1, flow.StateIgnored, nil},
+			p.deleting, e.DeleteCheck, o.Delete = true, chain.New(refers), underWay
+		}, flow.StateDeleting, []checks.Ref{dns, secret}},
+		"Gone":         {"a deleted resource follows nothing", func(_ *ops, _ *ext, p *pool) { p.deleting = true }, flow.StateGone, nil},
+		"Around":       {"a link on Pass that fails after the pass keeps what it followed", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Outcome{}, errBoom }), flow.StateFailed, []checks.Ref{dns, secret}},
+		"AroundIgnore": {"Ignore of a link on Pass follows nothing", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Stop(checks.Ignore("not mine")), nil }), flow.StateIgnored, nil},
 		"Convert": {"a converted check follows, also if it is left out", func(o *ops, e *ext, _ *pool) {
 			gets(o, flow.Observation{Presence: checks.Present, InSync: true})
 			*e = flow.Convert(ext{PreCheck: chain.New(refers)}, func(p *pool) (*pool, error) { c := *p; return &c, nil })
-		}, 1, flow.StateReady, []checks.Ref{secret}},
+		}, flow.StateReady, []checks.Ref{secret}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +108,7 @@ func TestFollowing(t *testing.T) {
 			}
 			r := flow.New("Pool", o, e, flow.WithResolver(found), flow.WithExplanations(1))
 			var out flow.Outcome
-			for range tc.passes {
+			for range 2 {
 				ctx, cancel := context.WithCancel(t.Context())
 				out = r.Reconcile(context.WithValue(ctx, cancelKey{}, cancel), p)
 				cancel()

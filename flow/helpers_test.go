@@ -202,6 +202,13 @@ func instead[Req, Res any](res Res, err error) func(ctx context.Context, req Req
 	return func(context.Context, Req, chain.Handler[Req, Res]) (Res, error) { return res, err }
 }
 
+// restoring is the function of a link that restores its request after next.
+func restoring[R, Res any](ctx context.Context, req *R, next chain.Handler[*R, Res]) (Res, error) {
+	saved := *req
+	defer func() { *req = saved }()
+	return next(ctx, req)
+}
+
 // returns is a check that returns res and err.
 func returns[R any](name string, res checks.Result, err error) chain.Middleware[R, checks.Result] {
 	return checks.Check(name, func(context.Context, R) (checks.Result, error) { return res, err })

@@ -624,12 +624,9 @@ func mustBeLines(t *testing.T, place, text, sound string) {
 	}
 }
 
-// view holds every text that the library shows of passes with a hostile text.
-type view struct{ listing, reconciler, drawing, table, explained, failed string }
-
 // show shows passes in which text is the name, the key, the message and the
-// error.
-func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained []flow.Explanation) {
+// error. texts holds all that the library prints of them.
+func show(t *testing.T, text string) (texts map[string]string, outcomes []flow.Outcome, explained []flow.Explanation) {
 	block := checks.Block("Waits", text, checks.WithWaitingFor(checks.Ref{Kind: text, Namespace: text, Name: text, ID: text}))
 	noted := chain.Named(text, checks.Gate("noted", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
 		chain.Note(ctx, text)
@@ -655,6 +652,7 @@ func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained
 	skipping := ext{PreCheck: chain.New(chain.Named(text, checks.Gate("skip", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
 		return checks.Skip(text), nil
 	})))}
+	texts = map[string]string{}
 	for _, run := range []struct {
 		o ops
 		e ext
@@ -671,14 +669,15 @@ func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained
 			t.Error("there is no explanation under the raw key")
 		}
 		outcomes, explained = append(outcomes, out), append(explained, e)
-		v.explained += e.String()
-		v.reconciler += r.String()
-		v.drawing += r.Mermaid()
+		texts["Explanation.String"] += e.String()
+		texts["Reconciler.String"] += r.String()
+		texts["Mermaid"] += r.Mermaid()
 	}
-	v.listing = chain.New(noted).String()
-	v.table = classify.Table{{Name: text, Code: "A", Retry: classify.Slow}}.String()
-	v.failed = flow.Explanation{Name: text, Key: text, Message: text, Steps: []flow.Step{{Point: text, Link: text, Verdict: text, Error: text, Notes: []string{text}}}}.String()
-	return v, outcomes, explained
+	texts["Chain.String"] = chain.New(noted).String()
+	texts["Table.String"] = classify.Table{{Name: text, Code: "A", Retry: classify.Slow}}.String()
+	step := flow.Step{Point: text, Link: text, Verdict: text, Error: text, Notes: []string{text}}
+	texts["Explanation.String of a literal"] = flow.Explanation{Name: text, Key: text, Message: text, Steps: []flow.Step{step}}.String()
+	return texts, outcomes, explained
 }
 
 // The library shows foreign text safely everywhere.
@@ -686,18 +685,15 @@ func TestHostileTexts(t *testing.T) {
 	sound, _, _ := show(t, "sound")
 	for name, text := range hostileTexts {
 		t.Run(name, func(t *testing.T) {
-			v, outcomes, explained := show(t, text)
-			mustBeLines(t, "Chain.String", v.listing, sound.listing)
-			mustBeLines(t, "Reconciler.String", v.reconciler, sound.reconciler)
-			mustBeLines(t, "Mermaid", v.drawing, sound.drawing)
-			for _, line := range strings.Split(strings.TrimSuffix(v.drawing, "\n"), "\n") {
+			texts, outcomes, explained := show(t, text)
+			for what, lines := range texts {
+				mustBeLines(t, what, lines, sound[what])
+			}
+			for _, line := range strings.Split(strings.TrimSuffix(texts["Mermaid"], "\n"), "\n") {
 				if !mermaidLine.MatchString(line) {
 					t.Errorf("this is no line of a Mermaid flowchart: %s", line)
 				}
 			}
-			mustBeLines(t, "Table.String", v.table, sound.table)
-			mustBeLines(t, "Explanation.String", v.explained, sound.explained)
-			mustBeLines(t, "Explanation.String of a literal", v.failed, sound.failed)
 			for _, e := range explained {
 				data, err := json.Marshal(e)
 				if err != nil {

@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/windlass-go/windlass/chain"
@@ -32,6 +33,7 @@ func TestSlot(t *testing.T) {
 	type ofPool = *checks.Request[*pool]
 	found := chain.New(checks.Check("finds", sets[ofPool](checks.Proceed())))
 	needed := chain.New(checks.Check("needs", needs[ofPool](checks.Proceed())))
+	restores := link("restores", restoring[checks.Request[*pool], checks.Result])
 	present := flow.Observation{Presence: checks.Present}
 	get, reads := sets[*request](present), needs[*request](present)
 	creates, applies := sets[*request](flow.Done()), needs[*request](flow.Done())
@@ -73,14 +75,20 @@ func TestSlot(t *testing.T) {
 		}, true},
 	}
 	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			o, e, p := (&cloud{}).operations(), ext{}, &pool{}
-			tc.set(&o, &e, p)
-			out := flow.New("Pool", o, e).Reconcile(t.Context(), p)
-			if got := errors.Is(out.Err(), checks.ErrSlotUnset); got != tc.unset || !got && out.Err() != nil {
-				t.Errorf("%s: %s, %v", tc.reason, out, out.Err())
-			}
-		})
+		for _, restored := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/restored=%t", name, restored), func(t *testing.T) {
+				o, e, p := (&cloud{}).operations(), ext{}, &pool{}
+				tc.set(&o, &e, p)
+				if restored { // a link that restores its request after the checks changes nothing
+					e.EntryCheck, e.OwnerCheck = e.EntryCheck.Prepend(restores), e.OwnerCheck.Prepend(link("restores", restoring[checks.OwnerRequest, checks.Result]))
+					e.GetCheck, e.PreCheck, e.PostCheck = e.GetCheck.Prepend(restores), e.PreCheck.Prepend(restores), e.PostCheck.Prepend(restores)
+				}
+				out := flow.New("Pool", o, e).Reconcile(t.Context(), p)
+				if got := errors.Is(out.Err(), checks.ErrSlotUnset); got != tc.unset || !got && out.Err() != nil {
+					t.Errorf("%s: %s, %v", tc.reason, out, out.Err())
+				}
+			})
+		}
 	}
 }
 

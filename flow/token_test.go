@@ -355,47 +355,6 @@ func TestRemove(t *testing.T) {
 	flow.New("Pool", c.operations(), ext{}, flow.WithoutBackoff()).Remove("p")
 }
 
-// restoring is a link that restores its request after the inner links ran.
-func restoring[R, Res any]() chain.Middleware[*R, Res] {
-	return link("restores", func(ctx context.Context, req *R, next chain.Handler[*R, Res]) (Res, error) {
-		saved := *req
-		res, err := next(ctx, req)
-		*req = saved
-		return res, err
-	})
-}
-
-// A link that restores the request of a check does not lose a slot or a followed
-// object. TestModel has such links at the other points.
-func TestRestoredRequest(t *testing.T) {
-	check := chain.New(restoring[checks.Request[*pool], checks.Result]())
-	found := checks.NewSlot[string]("found")
-	sets := checks.Check("sets", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
-		found.Set(req, "subnet")
-		return checks.Proceed(), nil
-	})
-	follows := checks.ReferenceReady("image", func(*pool) []checks.Ref { return []checks.Ref{{Kind: "Image", Name: "i"}} })
-	resolver := flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-		return checks.Object{Ref: ref, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready}}, nil
-	})
-	e := ext{
-		EntryCheck: check, PostCheck: check,
-		OwnerCheck: chain.New(restoring[checks.OwnerRequest, checks.Result]()),
-		Get:        chain.New(restoring[request, flow.Observation]()),
-		PreCheck:   check.Append(sets, follows),
-	}
-	c := &cloud{}
-	o := c.operations()
-	o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {
-		value, err := found.Get(req)
-		mustEqual(t, "the slot that an inner check set", "subnet", value)
-		return flow.Done(), err
-	}
-	out := flow.New("Pool", o, e, resolver).Reconcile(t.Context(), &pool{})
-	mustBeReady(t, "each inner check proceeded", out)
-	mustEqual(t, "the objects that an inner check followed", []checks.Ref{{Kind: "Image", Name: "i"}}, out.Following())
-}
-
 // A request serves one pass. A link that keeps it cannot start an operation with
 // it in a later pass, whose note would not hold the token.
 func TestRequestOfEarlierPass(t *testing.T) {
