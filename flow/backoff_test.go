@@ -21,37 +21,6 @@ func plain(opts ...flow.BackoffOption) *flow.Backoff {
 	return flow.NewBackoff(append([]flow.BackoffOption{flow.WithBackoffJitter(0, 0)}, opts...)...)
 }
 
-// outcomeOf makes an outcome from a word, such as "slow" for a block that is
-// retried slowly, or "fast+1m" for one with a delay of the check. The server gives
-// the delay of "in progress+1m", and a rule the delay of "failed+1m".
-func outcomeOf(t testing.TB, word string, generation int64) flow.Outcome {
-	c, e, p := &cloud{}, ext{}, &pool{generation: generation}
-	word, delay, _ := strings.Cut(word, "+")
-	after, _ := time.ParseDuration(delay)
-	switch word {
-	case "ready":
-	case "gone":
-		p.deleting = true
-	case "deleting", "in progress":
-		p.deleting, c.answers = word == "deleting", []answer{{progress: flow.InProgress("a", after)}}
-	case "failed":
-		c.answers = []answer{{err: errBoom}}
-		e.Classify = classify.Table{{Is: errBoom, Retry: classify.Slow, After: after}}.Chain()
-	case "ignored", "ignored never":
-		never := checks.WithRetry(map[bool]classify.Retry{true: classify.Never}[word == "ignored never"])
-		e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("class", checks.Ignore("of another", never), nil))
-	case "canceled":
-		return outcomes["Canceled"].make(t.(*testing.T))
-	default:
-		retry := map[string]classify.Retry{"fast": classify.Fast, "slow": classify.Slow, "very slow": classify.VerySlow, "on change": classify.OnChange}[word]
-		if retry == classify.Unset {
-			t.Fatal(word)
-		}
-		e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithRetry(retry), checks.WithAfter(after)), nil))
-	}
-	return flow.New("Pool", c.operations(), e).Reconcile(t.Context(), p)
-}
-
 func TestBackoff(t *testing.T) {
 	const s, m = time.Second, time.Minute
 	cases := map[string]struct {

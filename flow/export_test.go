@@ -28,6 +28,3 @@ func WithBackoffRand(random func() float64) BackoffOption {
 
 // Keys returns the number of keys that have counts.
 func (b *Backoff) Keys() int { return b.failures.Len() }
-
-// Fits is fits.
-var Fits = fits

@@ -235,19 +235,6 @@ func TestOwnerFrom(t *testing.T) {
 			}
 		})
 	}
-	t.Run("Poll", func(t *testing.T) {
-		c := &cloud{answers: []answer{{progress: flow.InProgress("op", time.Minute)}}}
-		o, set := c.operations(), []checks.Object{a}
-		o.Owner = checks.OwnerFrom(func(*pool) checks.Query { return q })
-		r := flow.New("Pool", o, ext{}, flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return set, nil }))
-		if out := r.Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateInProgress {
-			t.Fatal(out)
-		}
-		set = []checks.Object{a, b}
-		if out := r.Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
-			t.Errorf("an operation under way is polled whatever its owner is: %s", out)
-		}
-	})
 	t.Run("NoLister", func(t *testing.T) {
 		o := (&cloud{}).operations()
 		o.Owner = checks.OwnerFrom(func(*pool) checks.Query { return q })

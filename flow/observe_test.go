@@ -145,11 +145,11 @@ func TestStarterOfWholePass(t *testing.T) {
 }
 
 // bare is a starter of a type without equality.
-type bare struct{ _ []int }
+type bare struct {
+	*recorder
+	_ []int
+}
 
-func (b bare) Enabled(context.Context) bool                             { return true }
-func (b bare) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
-func (b bare) Exit(context.Context, *chain.Link, chain.Exit)            {}
 func (b bare) Start(ctx context.Context, _ engine.Start) (context.Context, engine.Extent) {
 	return ctx, engine.Everything
 }
@@ -318,10 +318,10 @@ func TestObserversGivenTwice(t *testing.T) {
 		"FirstLines": {"the first observer writes lines, too", with(&logging{}, &logging{}), lines("1 and 2")},
 		"LaterLines": {"so do later ones", with(l, &logging{}, s, &logging{}), lines("2 and 4")},
 	})
-	with(l, l)()                      // no starter, so it only sees each call twice
-	with(s, &starter{})()             // two values
-	with(bare{}, l, bare{})()         // values without equality, so New accepts both
-	with(s, &logging{}, &starter{})() // one observer writes log lines
+	with(l, l)()                                    // no starter, so it only sees each call twice
+	with(s, &starter{})()                           // two values
+	with(bare{recorder: l}, l, bare{recorder: l})() // values without equality, so New accepts both
+	with(s, &logging{}, &starter{})()               // one observer writes log lines
 }
 
 func TestObserverOfACanceledPass(t *testing.T) {

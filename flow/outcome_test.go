@@ -16,107 +16,50 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// outcomes has an outcome of each kind, with its conditions and its delay.
-var outcomes = map[string]struct {
-	reason     string
-	make       func(t *testing.T) flow.Outcome
-	conditions []flow.Condition
-	delay      time.Duration
-	again      bool
-	text       string
-	verdict    string // and the reason, for observers
-}{
-	"Ready": {
-		"no work is left until the resync", func(t *testing.T) flow.Outcome { return pass(t, nil) },
-		[]flow.Condition{{Type: "Ready", Status: "True", Reason: "Succeeded"}}, time.Hour, true, "ready", "ready Succeeded",
-	},
-	"BlockedSlow": {
-		"a block is retried", blockedFor(),
-		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait", "block NotYet",
-	},
-	"BlockedRetryIn": {
-		"the delay of the check is used", blockedFor(checks.WithAfter(20 * time.Minute)),
-		not("Reconciling", "NotYet", "wait", classify.Warning), 20 * time.Minute, true, "blocked at PreCheck by gate: NotYet: wait", "block NotYet",
-	},
-	"BlockedOnChange": {
-		"a terminal failure is retried at the resync", blockedFor(checks.WithRetry(classify.OnChange)),
-		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait", "block NotYet",
-	},
-	"FailedSlow": {
-		"an error is retried", failedWith(classify.Slow, 0),
-		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
-	},
-	"FailedRetryAfter": {
-		"the delay of the server is used", failedWith(classify.VerySlow, 30*time.Second),
-		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), 30 * time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
-	},
-	"FailedOnChange": {
-		"a terminal failure is retried at the resync", failedWith(classify.OnChange, 30*time.Second),
-		not("Stalled", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Error), time.Hour, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)", "failed Odd",
-	},
-	"InProgress": {
-		"an operation is polled", func(t *testing.T) flow.Outcome {
-			return pass(t, func(c *cloud, _ *ext, _ *pool) { c.answers = []answer{{progress: flow.InProgress("a", 9*time.Second)}} })
-		},
-		not("Reconciling", "InProgress", "the operation is under way in the cloud", classify.Info), 9 * time.Second, true, "in progress at Apply: InProgress: the operation is under way in the cloud", "wait InProgress",
-	},
-	"Deleting": {
-		"an operation is polled", func(t *testing.T) flow.Outcome {
-			return pass(t, func(c *cloud, _ *ext, p *pool) {
-				p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 0)}}
-			})
-		},
-		not("Reconciling", "Deleting", "the deletion is under way in the cloud", classify.Info), time.Second, true, "deleting at Delete: Deleting: the deletion is under way in the cloud", "wait Deleting",
-	},
-	"Gone": {
-		"the resource does not exist", func(t *testing.T) flow.Outcome {
-			return pass(t, func(_ *cloud, _ *ext, p *pool) { p.deleting = true })
-		}, nil, 0, false, "gone", "gone ",
-	},
-	"Canceled": {
-		"the engine requeues a canceled pass", func(t *testing.T) flow.Outcome {
-			ctx, cancel := context.WithCancel(t.Context())
+// outcomeOf makes an outcome from a word: "slow" is a block that is retried slowly,
+// "slow+1m" one with a delay of the check, and "refused slow+1m" an error with a
+// delay of the server. The server gives the delay of "in progress+1m", and a rule
+// the delay of "failed+1m".
+func outcomeOf(t *testing.T, word string, generation int64) flow.Outcome {
+	c, e, p := &cloud{}, ext{}, &pool{generation: generation}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	word, delay, _ := strings.Cut(word, "+")
+	after, _ := time.ParseDuration(delay)
+	switch word {
+	case "ready":
+	case "gone":
+		p.deleting = true
+	case "deleting", "in progress":
+		p.deleting, c.answers = word == "deleting", []answer{{progress: flow.InProgress("a", after)}}
+	case "failed":
+		c.answers = []answer{{err: errBoom}}
+		e.Classify = classify.Table{{Is: errBoom, Retry: classify.Slow, After: after}}.Chain()
+	case "ignored", "ignored never":
+		never := checks.WithRetry(map[bool]classify.Retry{true: classify.Never}[word == "ignored never"])
+		e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("class", checks.Ignore("of another", never), nil))
+	case "canceled":
+		cancel()
+	case "canceled check":
+		e.PreCheck = chain.New(checks.Check("gate", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
 			cancel()
-			c := &cloud{}
-			return flow.New("Pool", c.operations(), ext{}).Reconcile(ctx, &pool{})
-		}, nil, 0, false, "canceled at Get: Canceled: context canceled", "canceled Canceled",
-	},
-	"CanceledCheck": {
-		"a canceled check has not failed", func(t *testing.T) flow.Outcome {
-			ctx, cancel := context.WithCancel(t.Context())
-			e := ext{PreCheck: chain.New(checks.Check("gate", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
-				cancel()
-				return checks.Result{}, ctx.Err()
-			}))}
-			return flow.New("Pool", (&cloud{}).operations(), e).Reconcile(ctx, &pool{})
-		}, nil, 0, false, "canceled at PreCheck by gate: Canceled: context canceled", "canceled Canceled",
-	},
-	"Zero": {
-		"no pass ends so, and the delay is that of an error", func(*testing.T) flow.Outcome { return flow.Outcome{} }, nil, time.Second, true, "unknown", "unknown ",
-	},
-}
-
-func pass(t *testing.T, set func(*cloud, *ext, *pool)) flow.Outcome {
-	c, e, p := &cloud{}, ext{}, &pool{}
-	if set != nil {
-		set(c, &e, p)
-	}
-	return flow.New("Pool", c.operations(), e, flow.WithoutBackoff()).Reconcile(t.Context(), p)
-}
-
-func blockedFor(opts ...checks.BlockOption) func(t *testing.T) flow.Outcome {
-	return func(t *testing.T) flow.Outcome {
-		return blocked(t, checks.Block("NotYet", "wait", opts...))
-	}
-}
-
-func failedWith(r classify.Retry, after time.Duration) func(t *testing.T) flow.Outcome {
-	return func(t *testing.T) flow.Outcome {
-		return pass(t, func(c *cloud, e *ext, _ *pool) {
+			return checks.Result{}, ctx.Err()
+		}))
+	default:
+		name, refused := strings.CutPrefix(word, "refused ")
+		retry := map[string]classify.Retry{"fast": classify.Fast, "slow": classify.Slow, "very slow": classify.VerySlow, "on change": classify.OnChange}[name]
+		switch {
+		case retry == classify.Unset:
+			t.Fatal(word)
+		case refused:
 			c.answers = []answer{{err: &refusal{status: http.StatusConflict, code: "Odd", after: after}}}
-			e.Classify = classify.Table{{Code: "Odd", Retry: r}}.Chain()
-		})
+			e.Classify = classify.Table{{Code: "Odd", Retry: retry}}.Chain()
+		default:
+			block := checks.Block("NotYet", "wait", checks.WithRetry(retry), checks.WithAfter(after))
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", block, nil))
+		}
 	}
+	return flow.New("Pool", c.operations(), e, flow.WithoutBackoff()).Reconcile(ctx, p)
 }
 
 // not returns the conditions of a resource that is not ready.
@@ -128,12 +71,45 @@ func not(why, reason, message string, severity classify.Severity) []flow.Conditi
 }
 
 func TestOutcomes(t *testing.T) {
-	for name, tc := range outcomes {
+	const waits, odd = "blocked at PreCheck by gate: NotYet: wait", "applying failed: the service gave no message (HTTP 409 Conflict)"
+	const applying, deleting = "the operation is under way in the cloud", "the deletion is under way in the cloud"
+	cases := map[string]struct {
+		reason, word string
+		conditions   []flow.Condition
+		delay        time.Duration // 0: no pass follows
+		text         string
+		verdict      string // and the reason, for observers
+	}{
+		"Ready": {"no work is left until the resync", "ready", []flow.Condition{{Type: "Ready", Status: "True", Reason: "Succeeded"}},
+			time.Hour, "ready", "ready Succeeded"},
+		"BlockedSlow": {"a block is retried", "slow", not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, waits, "block NotYet"},
+		"BlockedRetryIn": {"the delay of the check is used", "slow+20m", not("Reconciling", "NotYet", "wait", classify.Warning),
+			20 * time.Minute, waits, "block NotYet"},
+		"BlockedOnChange": {"a terminal failure is retried at the resync", "on change", not("Stalled", "NotYet", "wait", classify.Error),
+			time.Hour, waits, "block NotYet"},
+		"FailedSlow": {"an error is retried", "refused slow", not("Reconciling", "Odd", odd, classify.Warning), time.Second, "failed at Apply: Odd: " + odd, "failed Odd"},
+		"FailedRetryAfter": {"the delay of the server is used", "refused very slow+30s", not("Reconciling", "Odd", odd, classify.Warning),
+			30 * time.Second, "failed at Apply: Odd: " + odd, "failed Odd"},
+		"FailedOnChange": {"a terminal failure is retried at the resync", "refused on change+30s", not("Stalled", "Odd", odd, classify.Error),
+			time.Hour, "failed at Apply: Odd: " + odd, "failed Odd"},
+		"InProgress": {"an operation is polled", "in progress+9s", not("Reconciling", "InProgress", applying, classify.Info),
+			9 * time.Second, "in progress at Apply: InProgress: " + applying, "wait InProgress"},
+		"Deleting": {"an operation is polled", "deleting", not("Reconciling", "Deleting", deleting, classify.Info),
+			time.Second, "deleting at Delete: Deleting: " + deleting, "wait Deleting"},
+		"Gone":          {"the resource does not exist", "gone", nil, 0, "gone", "gone "},
+		"Canceled":      {"the engine requeues a canceled pass", "canceled", nil, 0, "canceled at Get: Canceled: context canceled", "canceled Canceled"},
+		"CanceledCheck": {"a canceled check has not failed", "canceled check", nil, 0, "canceled at PreCheck by gate: Canceled: context canceled", "canceled Canceled"},
+		"Zero":          {"no pass ends so, and the delay is the one of an error", "", nil, time.Second, "unknown", "unknown "},
+	}
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			out := tc.make(t)
+			var out flow.Outcome
+			if tc.word != "" {
+				out = outcomeOf(t, tc.word, 0)
+			}
 			mustEqual(t, tc.reason, tc.conditions, out.Conditions())
 			delay, again := out.Again()
-			mustEqual(t, "again: "+tc.reason, []any{tc.delay, tc.again}, []any{delay, again})
+			mustEqual(t, "again: "+tc.reason, []any{tc.delay, tc.delay > 0}, []any{delay, again})
 			mustEqual(t, "the line of the outcome", tc.text, out.String())
 			verdict, reason := out.Describe()
 			mustEqual(t, "the verdict", tc.verdict, verdict+" "+reason)
@@ -145,7 +121,7 @@ func TestOutcomes(t *testing.T) {
 
 // A caller may change the slices that an Outcome returns.
 func TestOutcomeIsNotShared(t *testing.T) {
-	out := blockedFor(checks.WithWaitingFor(fleet))(t)
+	out := blocked(t, checks.Block("NotYet", "wait", checks.WithWaitingFor(fleet)))
 	out.WaitingFor()[0] = checks.Ref{}
 	mustEqual(t, "the outcome does not change", []checks.Ref{fleet}, out.WaitingFor())
 }
@@ -184,12 +160,10 @@ func TestDescribe(t *testing.T) {
 func TestLimitsOfOutcomes(t *testing.T) {
 	long := strings.Repeat("x", mostOfAMessage)
 	out := blocked(t, checks.Block("Long", long))
-	mustEqual(t, "the line of a long message", text.Line("blocked at PreCheck by gate: Long: "+long, text.Message), out.String())
+	mustEqual(t, "the line of a long message", text.Line("blocked at PreCheck by decides: Long: "+long, text.Message), out.String())
 	name := long[:text.Name+1]
-	out = pass(t, func(c *cloud, e *ext, _ *pool) {
-		c.getErr = errBoom
-		e.Classify = classify.Table{{Name: name, Message: classify.Contains("boom"), Retry: classify.Slow}}.Chain()
-	})
+	rules := classify.Table{{Name: name, Message: classify.Contains("boom"), Retry: classify.Slow}}.Chain()
+	out = flow.New("Pool", (&cloud{getErr: errBoom}).operations(), ext{Classify: rules}).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "the rule", text.Line(name, text.Name), out.Rule())
 }
 
@@ -217,7 +191,5 @@ func TestErrMisuse(t *testing.T) {
 const mostOfAMessage = 32768 // bytes, the limit of Kubernetes
 
 func blocked(t *testing.T, res checks.Result) flow.Outcome {
-	return pass(t, func(_ *cloud, e *ext, _ *pool) {
-		e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", res, nil))
-	})
+	return flow.New("Pool", (&cloud{}).operations(), deciding(flow.PointPreCheck, res)).Reconcile(t.Context(), &pool{})
 }

@@ -753,30 +753,27 @@ func (e endless) Unwrap() error {
 // those of one whose Unwrap panics panic. Observers and engines call them with
 // the error of a pass.
 func TestUnreadableErrors(t *testing.T) {
-	for name, tc := range map[string]struct {
-		reason string
-		err    func() error
-	}{
-		"Endless": {"it unwraps to itself", func() error { return endless{new(20 * errtree.Max)} }},
-		"Panics":  {"its Unwrap panics", func() error { return hostile{} }},
+	for reason, make := range map[string]func() error{
+		"it unwraps to itself": func() error { return endless{new(20 * errtree.Max)} },
+		"its Unwrap panics":    func() error { return hostile{} },
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(reason, func(t *testing.T) {
 			o := (&cloud{}).operations()
-			o.Apply = func(context.Context, *request) (flow.Progress, error) { return flow.Progress{}, tc.err() }
+			o.Apply = func(context.Context, *request) (flow.Progress, error) { return flow.Progress{}, make() }
 			out := flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
-			mustEqual(t, tc.reason, flow.StateFailed, out.State())
+			mustEqual(t, reason, flow.StateFailed, out.State())
 			if found := (*flow.FailedError)(nil); errors.Is(out.Err(), errBoom) || errors.As(out.Err(), &found) {
-				t.Errorf("%s: the error of the pass is %v", tc.reason, out.Err())
+				t.Errorf("%s: the error of the pass is %v", reason, out.Err())
 			}
 
 			o = (&cloud{}).operations()
 			o.Apply = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("a", 0), nil }
 			o.Token = func(*pool) (string, int64) { return "", 0 }
-			o.SetToken = func(context.Context, *pool, string, int64) error { return tc.err() }
+			o.SetToken = func(context.Context, *pool, string, int64) error { return make() }
 			out = flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
-			mustEqual(t, tc.reason+", of SetToken", flow.StateFailed, out.State())
+			mustEqual(t, reason+", of SetToken", flow.StateFailed, out.State())
 			if out.Point() != flow.PointApply {
-				t.Errorf("%s: the pass failed at %s: %v", tc.reason, out.Point(), out.Err())
+				t.Errorf("%s: the pass failed at %s: %v", reason, out.Point(), out.Err())
 			}
 		})
 	}

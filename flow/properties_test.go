@@ -793,8 +793,8 @@ func TestDecisions(t *testing.T) {
 			tc.want.Point, tc.want.Link, tc.want.Generation, tc.want.Reason, tc.want.Message = tc.point, "decides", 7, tc.res.Reason(), tc.res.Message()
 			mustEqual(t, tc.reason, tc.want, verdictsOf(out))
 			mustEqual(t, tc.reason, calls[tc.point], c.take())
-			got, _ := out.Describe()
-			mustEqual(t, "observers get the decision", verdict[tc.want.State], got)
+			got, why := out.Describe()
+			mustEqual(t, "observers get the decision", []string{verdict[tc.want.State], tc.res.Reason()}, []string{got, why})
 			mustEqual(t, "no decision is an error", nil, out.Err())
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -22,11 +21,9 @@ import (
 // makes the flow for few types.
 func (p *pool) Kind() string { return "Pool" }
 func (p *pool) Name() string { return p.name }
-func (p *pool) Paused() bool { return false }
 
 func (w *world) Kind() string { return "World" }
 func (w *world) Name() string { return "one" }
-func (w *world) Paused() bool { return false }
 
 // disk is another kind of Resource.
 type disk struct{ Meta }
@@ -198,26 +195,6 @@ func TestWrongType(t *testing.T) {
 	}
 }
 
-// A registration is possible if a resource of the engine's type can have the
-// type of the extensions.
-func TestFits(t *testing.T) {
-	all := reflect.TypeFor[Resource]()
-	cases := map[string]struct {
-		reason     string
-		engine, to reflect.Type
-		want       bool
-	}{
-		"Implements": {"a kind of thing", all, reflect.TypeFor[*pool](), true},
-		"Pointer":    {"the pointer was forgotten", all, reflect.TypeFor[disk](), false},
-		"Same":       {"the extensions of an engine of one type", reflect.TypeFor[*pool](), reflect.TypeFor[*pool](), true},
-		"Concrete":   {"an engine of one type has no resource of another", reflect.TypeFor[*pool](), reflect.TypeFor[*disk](), false},
-		"Two":        {"a type may implement both interfaces", all, reflect.TypeFor[error](), true},
-	}
-	for name, tc := range cases {
-		mustEqual(t, name+": "+tc.reason, tc.want, flow.Fits(tc.engine, tc.to))
-	}
-}
-
 func TestRegisterPanics(t *testing.T) {
 	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{})
@@ -228,6 +205,8 @@ func TestRegisterPanics(t *testing.T) {
 			"flow: Register: Pool: there are extensions for this kind already, for *flow_test.pool: join both with Extend"},
 		"Concrete": {"an engine of one type has no resource of another", func() { flow.Register(&concrete, "Disk", flow.Extensions[*disk]{}) },
 			"flow: Register: Disk: the extensions are for *flow_test.disk, but the registry is for *flow_test.pool, which cannot have that type"},
+		"Pointer": {"the pointer was forgotten", func() { flow.Register(&registry, "Disk", flow.Extensions[disk]{}) },
+			"flow: Register: Disk: the extensions are for flow_test.disk, but the registry is for flow_test.Resource, which cannot have that type"},
 		"Blank": {"a kind has a name", func() { flow.Register(&registry, " ", flow.Extensions[*pool]{}) },
 			"flow: Register: the kind of the extensions for *flow_test.pool is empty"},
 		"Space": {"no engine would look up this kind", func() { flow.Register(&registry, "Disk ", flow.Extensions[*disk]{}) },
@@ -239,7 +218,8 @@ func TestRegisterPanics(t *testing.T) {
 	})
 	flow.Register(&concrete, "Pool", flow.Extensions[*pool]{})
 	flow.Register(&concrete, "Thing", flow.Extensions[Resource]{}) // the types fit
-	mustEqual(t, "a kind whose registration panicked is not registered", []string{"Pool"}, registry.Kinds())
+	flow.Register(&registry, "Failure", flow.Extensions[error]{})  // a type may implement both interfaces
+	mustEqual(t, "a kind whose registration panicked is not registered", []string{"Failure", "Pool"}, registry.Kinds())
 	var none *flow.Registry[Resource]
 	if out := must(none.For("Pool", c.things())).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady || none.Kinds() != nil {
 		t.Errorf("a nil registry has no kinds: %s", out)
@@ -295,17 +275,14 @@ func TestForRefuses(t *testing.T) {
 	}
 	t.Run("PanickingOption", func(t *testing.T) {
 		defer func() { mustEqual(t, "a panic of a user's option is not recovered", any("mine"), recover()) }()
-		_, _ = loose.For("Pool", sound, flow.WithObserver(binds{}))
+		_, _ = loose.For("Pool", sound, flow.WithObserver(&binds{}))
 	})
 }
 
 // binds is an observer that panics at set-up.
-type binds struct{}
+type binds struct{ recorder }
 
-func (binds) Enabled(context.Context) bool                             { return true }
-func (binds) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
-func (binds) Exit(context.Context, *chain.Link, chain.Exit)            {}
-func (binds) Bind(*chain.Link) chain.Observer                          { panic("mine") }
+func (*binds) Bind(*chain.Link) chain.Observer { panic("mine") }
 
 // must returns v.
 func must[V any](v V, err error) V {
@@ -415,24 +392,17 @@ func TestExtensionsOf(t *testing.T) {
 // A link that replaces the resource with a type that the engine does not handle
 // fails the pass.
 func TestRunnerRefusesOtherTypes(t *testing.T) {
-	for name, tc := range map[string]struct {
-		reason string
-		made   Resource
-		from   string
-	}{
-		"Other": {"a resource of another type", diskNamed("d"), "*flow_test.disk"},
-		"Nil":   {"a nil resource", nil, "nothing"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var registry flow.Registry[*pool]
-			flow.Register(&registry, "Pool", flow.Extensions[Resource]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next chain.Handler[*flow.Request[Resource], flow.Observation]) (flow.Observation, error) {
-				req.Resource = tc.made
+	for from, made := range map[string]Resource{"*flow_test.disk": diskNamed("d"), "nothing": nil} {
+		var registry flow.Registry[*pool]
+		flow.Register(&registry, "Pool", flow.Extensions[Resource]{
+			Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next flow.GetHandler[Resource]) (flow.Observation, error) {
+				req.Resource = made
 				return next(ctx, req)
-			}))})
-			out := must(registry.For("Pool", (&cloud{}).operations())).Reconcile(t.Context(), &pool{})
-			mustBe(t, tc.reason, flow.ErrWrongType, out.Err())
-			mustEqual(t, tc.reason, "Pool: cannot convert "+tc.from+" to *flow_test.pool: "+flow.ErrWrongType.Error(), out.Err().Error())
-			mustEqual(t, tc.reason, place{flow.StateFailed, "Get", ""}, placeOf(out))
+			})),
 		})
+		out := must(registry.For("Pool", (&cloud{}).operations())).Reconcile(t.Context(), &pool{})
+		mustBe(t, from, flow.ErrWrongType, out.Err())
+		mustEqual(t, from, "Pool: cannot convert "+from+" to *flow_test.pool: "+flow.ErrWrongType.Error(), out.Err().Error())
+		mustEqual(t, from, place{flow.StateFailed, "Get", ""}, placeOf(out))
 	}
 }
