@@ -30,14 +30,13 @@ var marked = regexp.MustCompile(`(?m)^> .*$`)
 
 func TestExplain(t *testing.T) {
 	gate := returns[*checks.Request[*pool]]("gate", checks.Block("NotYet", "waiting for the fleet", checks.WithWaitingFor(fleet, checks.Ref{Kind: "Image", Name: "i"})), nil)
-	backoff := func() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))) }
 	cases := map[string]struct {
 		reason string
 		set    func(*cloud, *ops, *ext, *pool)
 		opts   []flow.Option
 		want   string // the explanation, or only its marked line
 	}{
-		"Ready": {"a Ready resource shows the time of its resync", func(*cloud, *ops, *ext, *pool) {}, []flow.Option{backoff()}, lines(
+		"Ready": {"a Ready resource shows the time of its resync", func(*cloud, *ops, *ext, *pool) {}, []flow.Option{flow.WithBackoff(plain())}, lines(
 			"Pool p is ready",
 			"  why          Succeeded",
 			"  since        2026-03-01 12:00:00Z, 1m ago",
@@ -59,7 +58,7 @@ func TestExplain(t *testing.T) {
 		"Blocked": {"the link that blocks is marked, and its awaited objects are listed", func(_ *cloud, _ *ops, e *ext, _ *pool) {
 			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("ours", checks.Skip("no owner needed"), nil), returns[*checks.OwnerRequest]("never", checks.Block("No", ""), nil))
 			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("first", checks.Proceed(), nil), gate)
-		}, []flow.Option{backoff()}, lines(
+		}, []flow.Option{flow.WithBackoff(plain())}, lines(
 			"Pool p is blocked at PreCheck by gate",
 			"  why          NotYet: waiting for the fleet",
 			"  waits for    Fleet north, Image i",

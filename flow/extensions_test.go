@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
@@ -68,7 +67,7 @@ type world2 struct{ *world }
 func TestConvertChangesNothing(t *testing.T) {
 	converted := func(w *world, counts map[string]int, keep bool) func(context.Context) result {
 		ext := flow.Convert(w.extensions(counts), func(w2 *world2) (*world, error) { return w2.world, nil })
-		r := flow.New("thing", operationsFor[*world2](w, keep), ext, steady())
+		r := flow.New("thing", operationsFor[*world2](w, keep), ext, flow.WithBackoff(plain()))
 		return func(ctx context.Context) result {
 			return resultOf(r.Reconcile(ctx, &world2{w}))
 		}
@@ -78,9 +77,7 @@ func TestConvertChangesNothing(t *testing.T) {
 		for _, acting := range []string{"Pass", "Get", "Apply", "Delete"} {
 			counts[acting] = 0
 		}
-		if diff := cmp.Diff(run(theFlow(steady()), programs, counts, keep), run(converted, programs, counts, keep), seenComparer); diff != "" {
-			t.Fatalf("-old version, +converted:\n%s", diff)
-		}
+		mustRunAlike(t, "the new version", theFlow(), converted, programs, counts, keep)
 	})
 }
 

@@ -44,12 +44,13 @@ func (c *cloud) things() flow.Operations[Resource] {
 	}
 }
 
-// asThing makes a subject for an engine that handles its resources as things.
-func asThing(kind string, register func(r *flow.Registry[Resource], w *world, counts map[string]int)) subject {
+// asThing is the subject of an engine that handles its resources as things of a
+// kind. The kind "thing" has the extensions of the world.
+func asThing(kind string) subject {
 	return func(w *world, counts map[string]int, keep bool) func(context.Context) result {
 		var registry flow.Registry[Resource]
-		register(&registry, w, counts)
-		r := must(registry.For(kind, operationsFor[Resource](w, keep), steady()))
+		flow.Register(&registry, "thing", w.extensions(counts))
+		r := must(registry.For(kind, operationsFor[Resource](w, keep), flow.WithBackoff(plain())))
 		return func(ctx context.Context) result {
 			return resultOf(r.Reconcile(ctx, w))
 		}
@@ -59,30 +60,13 @@ func asThing(kind string, register func(r *flow.Registry[Resource], w *world, co
 // A runner behaves like the typed flow of its kind. The runner of an unknown
 // kind behaves like the flow without extensions.
 func TestRunnerIsTheTypedFlow(t *testing.T) {
-	registered := asThing("thing", func(r *flow.Registry[Resource], w *world, counts map[string]int) {
-		flow.Register(r, "thing", w.extensions(counts))
-	})
-	unknown := asThing("unknown", func(r *flow.Registry[Resource], w *world, counts map[string]int) {
-		flow.Register(r, "thing", w.extensions(counts))
-	})
-	empty := asThing("thing", func(r *flow.Registry[Resource], w *world, counts map[string]int) {
-		flow.Register(r, "thing", flow.Extensions[*world]{})
-	})
 	rapid.Check(t, func(t *rapid.T) {
 		programs, counts, keep := drawRun(t)
-		same := func(what string, counts map[string]int, s subject) {
-			if diff := cmp.Diff(run(theFlow(steady()), programs, counts, keep), run(s, programs, counts, keep), seenComparer); diff != "" {
-				t.Fatalf("%s differs (-typed +runner):\n%s", what, diff)
-			}
-		}
-		same("a registered kind", counts, registered)
-		same("an unknown kind", map[string]int{}, unknown)
-		same("a kind with empty extensions", map[string]int{}, empty)
+		mustRunAlike(t, "a registered kind", theFlow(), asThing("thing"), programs, counts, keep)
+		mustRunAlike(t, "a kind with empty extensions", theFlow(), asThing("thing"), programs, map[string]int{}, keep)
+		mustRunAlike(t, "an unknown kind", theFlow(), asThing("unknown"), programs, map[string]int{}, keep)
 	})
 }
-
-// steady is a back-off without jitter.
-func steady() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))) }
 
 func TestRegistry(t *testing.T) {
 	var registry flow.Registry[Resource]

@@ -76,7 +76,7 @@ func TestErrorsWhilePolling(t *testing.T) {
 					token = "delete:a"
 				}
 				c, p := &cloud{answers: []answer{{err: tc.err}}}, &pool{token: token, deleting: deleting}
-				r := flow.New("Pool", c.storing(), ext{}, flow.WithExplanations(1), flow.WithErrors(reader), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
+				r := flow.New("Pool", c.storing(), ext{}, flow.WithExplanations(1), flow.WithErrors(reader), flow.WithBackoff(plain()))
 				out := r.Reconcile(t.Context(), p)
 				mustEqual(t, tc.reason, tc.keeps, p.token == token)
 				mustEqual(t, tc.reason, place{flow.StateFailed, point, ""}, placeOf(out))
@@ -342,7 +342,7 @@ func TestObjectMadeAgain(t *testing.T) {
 // Remove drops everything that the reconciler stores for a key.
 func TestRemove(t *testing.T) {
 	c := &cloud{answers: []answer{{err: errBoom}, {err: errBoom}, {err: errBoom}}}
-	r := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(9), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(9), flow.WithBackoff(plain()))
 	p := &pool{name: "p"}
 	r.Reconcile(t.Context(), p)
 	r.Remove("p")
