@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
@@ -218,14 +217,9 @@ func TestBackoffClockGoesBack(t *testing.T) {
 
 // One Backoff serves a whole engine, several goroutines at once.
 func TestBackoffIsShared(t *testing.T) {
-	b := plain()
-	c := &cloud{}
-	fail := func(name string) *flow.Reconciler[*pool] {
-		return flow.New(name, ops{Key: c.operations().Key, Apply: c.operations().Apply}, ext{
-			PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithRetry(classify.Fast)), nil)),
-		}, flow.WithBackoff(b))
-	}
-	pools, clusters := fail("Pool"), fail("Cluster")
+	b, block := plain(), deciding(flow.PointEntryCheck, checks.Block("No", "", checks.WithRetry(classify.Fast)))
+	pools := flow.New("Pool", (&cloud{}).operations(), block, flow.WithBackoff(b))
+	clusters := flow.New("Cluster", (&cloud{}).operations(), block, flow.WithBackoff(b))
 	var wg sync.WaitGroup
 	for _, r := range []*flow.Reconciler[*pool]{pools, clusters, pools, clusters} {
 		wg.Go(func() { r.Reconcile(t.Context(), &pool{name: "p"}) })

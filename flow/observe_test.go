@@ -193,51 +193,51 @@ func (o *own) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
 	}
 }
 
-// brokenObserver is an observer that misbehaves at the link named at.
+// brokenObserver is an observer that misbehaves at one call: "enabled", "> NAME" or
+// "< NAME".
 type brokenObserver struct {
 	recorder
-	enabled, enter, exit func(ctx context.Context) context.Context
-	at                   string
+	at     string
+	breaks func(ctx context.Context) context.Context
 }
 
-func (r *brokenObserver) Enabled(ctx context.Context) bool {
-	if r.enabled != nil {
-		r.enabled(ctx)
-	}
-	return true
-}
-
-func (r *brokenObserver) Enter(ctx context.Context, l *chain.Link) context.Context {
-	r.recorder.Enter(ctx, l)
-	if r.enter != nil && l.Name == r.at {
-		return r.enter(ctx)
+func (r *brokenObserver) do(ctx context.Context, call string) context.Context {
+	if call == r.at {
+		return r.breaks(ctx)
 	}
 	return ctx
 }
 
+func (r *brokenObserver) Enabled(ctx context.Context) bool { return r.do(ctx, "enabled") != nil }
+
+func (r *brokenObserver) Enter(ctx context.Context, l *chain.Link) context.Context {
+	return r.do(r.recorder.Enter(ctx, l), "> "+l.Name)
+}
+
 func (r *brokenObserver) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
 	r.recorder.Exit(ctx, l, e)
-	if r.exit != nil && l.Name == r.at {
-		r.exit(ctx)
-	}
+	r.do(ctx, "< "+l.Name)
 }
 
 // No observer changes the pass.
 func TestBrokenObservers(t *testing.T) {
 	panics := func(context.Context) context.Context { panic("broken observer") }
+	none := func(context.Context) context.Context { return nil }
+	foreign := func(context.Context) context.Context { return context.Background() }
+	const end = "< pass Pool: ready Succeeded"
 	cases := map[string]struct {
 		reason string
 		o      *brokenObserver
 		last   string // its last call
 	}{
-		"EnabledPanics":  {"an observer whose Enabled panics is disabled", &brokenObserver{enabled: panics}, ""},
-		"EnterPanics":    {"an observer that panics gets no more calls", &brokenObserver{enter: panics, at: "noteGet"}, "> Get/noteGet"},
-		"ExitPanics":     {"an observer that panics gets no more calls", &brokenObserver{exit: panics, at: "noteGet"}, "< Get/noteGet: proceed Absent"},
-		"PassPanics":     {"a panic at the pass ends its calls, too", &brokenObserver{enter: panics, at: "Pool"}, "> pass Pool"},
-		"NilContext":     {"a nil context means the given one", &brokenObserver{enter: func(context.Context) context.Context { return nil }, at: "noteGet"}, "< pass Pool: ready Succeeded"},
-		"ForeignContext": {"a context without the pass is replaced by the given one", &brokenObserver{enter: func(context.Context) context.Context { return context.Background() }, at: "Pool"}, "< pass Pool: ready Succeeded"},
-		"ForeignAtLink":  {"the context of a link must contain the pass", &brokenObserver{enter: func(context.Context) context.Context { return context.Background() }, at: "notePass"}, "< pass Pool: ready Succeeded"},
-		"ForeignAtPoint": {"the context of a point must contain the pass", &brokenObserver{enter: func(context.Context) context.Context { return context.Background() }, at: "Apply"}, "< pass Pool: ready Succeeded"},
+		"EnabledPanics":  {"an observer whose Enabled panics is disabled", &brokenObserver{at: "enabled", breaks: panics}, ""},
+		"EnterPanics":    {"an observer that panics gets no more calls", &brokenObserver{at: "> noteGet", breaks: panics}, "> Get/noteGet"},
+		"ExitPanics":     {"an observer that panics gets no more calls", &brokenObserver{at: "< noteGet", breaks: panics}, "< Get/noteGet: proceed Absent"},
+		"PassPanics":     {"a panic at the pass ends its calls, too", &brokenObserver{at: "> Pool", breaks: panics}, "> pass Pool"},
+		"NilContext":     {"a nil context means the given one", &brokenObserver{at: "> noteGet", breaks: none}, end},
+		"ForeignContext": {"a context without the pass is replaced by the given one", &brokenObserver{at: "> Pool", breaks: foreign}, end},
+		"ForeignAtLink":  {"the context of a link must contain the pass", &brokenObserver{at: "> notePass", breaks: foreign}, end},
+		"ForeignAtPoint": {"the context of a point must contain the pass", &brokenObserver{at: "> Apply", breaks: foreign}, end},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +271,7 @@ type spanKey struct{}
 func TestObserverContext(t *testing.T) {
 	for name, e := range map[string]ext{"NoPassLinks": {}, "PassLinks": {Pass: on("lock", hands)}} {
 		c := &cloud{getErr: errBoom}
-		o := &brokenObserver{at: "Pool", enter: func(ctx context.Context) context.Context { return context.WithValue(ctx, spanKey{}, "span") }}
+		o := &brokenObserver{at: "> Pool", breaks: func(ctx context.Context) context.Context { return context.WithValue(ctx, spanKey{}, "span") }}
 		var at []string
 		look := func(ctx context.Context, where string) { at = append(at, fmt.Sprint(where, " ", ctx.Value(spanKey{}))) }
 		e.OwnerCheck = chain.New(checks.Check("look", func(ctx context.Context, _ *checks.OwnerRequest) (checks.Result, error) {

@@ -429,7 +429,7 @@ func TestObservingChangesNothing(t *testing.T) {
 		for name, s := range map[string]subject{
 			"stored":   theFlow(flow.WithExplanations(2)),
 			"observed": theFlow(flow.WithObserver(&recorder{}), flow.WithObserver(&recorder{off: true}), flow.WithExplanations(1)),
-			"broken":   theFlow(flow.WithObserver(&brokenObserver{at: "thing", enter: func(context.Context) context.Context { panic("observer") }})),
+			"broken":   theFlow(flow.WithObserver(&brokenObserver{at: "> thing", breaks: func(context.Context) context.Context { panic("observer") }})),
 			"spans":    theFlow(flow.WithObserver(telemetry(nil, otelx.WithLinkSpans()))),
 		} {
 			mustRunAlike(t, name, theFlow(), s, programs, counts, keep)
@@ -872,27 +872,26 @@ func TestRulesThatDecide(t *testing.T) {
 		{Name: "busy", Message: classify.Contains("busy"), Retry: classify.Fast, KeepStatus: true},
 		{Name: "hopeless", Message: classify.Contains("hopeless"), Retry: classify.OnChange},
 	}.Chain()
-	fail := func(text string, deleting bool) verdicts {
-		c := &cloud{answers: []answer{{err: errors.New(text)}}}
-		v := verdictsOf(flow.New("Pool", c.operations(), ext{Classify: rules}, flow.WithBackoff(plain())).Reconcile(t.Context(), &pool{deleting: deleting}))
-		v.Message = ""
-		return v
+	const never, retried = "Ready=False Stalled=True ", "Ready=False Reconciling=True "
+	for _, tc := range []struct {
+		reason, text string
+		deleting     bool
+		want         verdicts
+	}{
+		{"the failure is final", "no quota", false, verdicts{Reason: "Quota", Conditions: never + "Finished=True ", Final: true}},
+		{"the failure of a deletion is never final", "no quota", true, verdicts{Reason: "Quota", Conditions: retried, Again: time.Hour}},
+		{"a failure waits for the spec", "hopeless", false, verdicts{Reason: "Hopeless", Conditions: never, Again: time.Hour}},
+		{"no user changes the spec of a deleted resource", "hopeless", true, verdicts{Reason: "Hopeless", Conditions: retried, Again: time.Hour}},
+		{"the conditions stay as they are", "busy", false, verdicts{Reason: "Busy", Again: time.Second, KeepsStatus: true}},
+	} {
+		c := &cloud{answers: []answer{{err: errors.New(tc.text)}}}
+		out := flow.New("Pool", c.operations(), ext{Classify: rules}, flow.WithBackoff(plain())).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+		tc.want.State, tc.want.Point, tc.want.Message = flow.StateFailed, flow.PointApply, "applying failed: "+tc.text
+		if tc.deleting {
+			tc.want.Point, tc.want.Message = flow.PointDelete, "deleting failed: "+tc.text
+		}
+		mustEqual(t, tc.reason, tc.want, verdictsOf(out))
 	}
-	mustEqual(t, "the failure is final", verdicts{
-		State: flow.StateFailed, Point: flow.PointApply, Reason: "Quota", Conditions: "Ready=False Stalled=True Finished=True ", Final: true,
-	}, fail("no quota", false))
-	mustEqual(t, "the failure of a deletion is never final", verdicts{
-		State: flow.StateFailed, Point: flow.PointDelete, Reason: "Quota", Conditions: "Ready=False Reconciling=True ", Again: time.Hour,
-	}, fail("no quota", true))
-	mustEqual(t, "a failure waits for the spec", verdicts{
-		State: flow.StateFailed, Point: flow.PointApply, Reason: "Hopeless", Conditions: "Ready=False Stalled=True ", Again: time.Hour,
-	}, fail("hopeless", false))
-	mustEqual(t, "no user changes the spec of a deleted resource, so its failure does not wait for the spec", verdicts{
-		State: flow.StateFailed, Point: flow.PointDelete, Reason: "Hopeless", Conditions: "Ready=False Reconciling=True ", Again: time.Hour,
-	}, fail("hopeless", true))
-	mustEqual(t, "the conditions stay as they are", verdicts{
-		State: flow.StateFailed, Point: flow.PointApply, Reason: "Busy", Again: time.Second, KeepsStatus: true,
-	}, fail("busy", false))
 }
 
 // A release that cannot remove the token of the resource fails the pass.
@@ -900,7 +899,7 @@ func TestReleaseRemovesTheToken(t *testing.T) {
 	c := &cloud{}
 	o := c.storing()
 	o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
-	out := flow.New("Pool", o, ext{DeleteCheck: chain.New(returns[*checks.Request[*pool]]("gone", checks.Release("the fleet is gone"), nil))}).Reconcile(t.Context(), &pool{token: "a", deleting: true})
+	out := flow.New("Pool", o, deciding(flow.PointDeleteCheck, checks.Release("the fleet is gone"))).Reconcile(t.Context(), &pool{token: "a", deleting: true})
 	mustEqual(t, "the pass fails if the token cannot be removed", place{flow.StateFailed, flow.PointDelete, ""}, placeOf(out))
 	mustBe(t, "the pass fails if the token cannot be removed", errBoom, out.Err())
 }
