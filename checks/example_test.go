@@ -30,41 +30,6 @@ func ofDatabase(d *Database) *checks.Request[*Database] {
 	return &checks.Request[*Database]{OwnerRequest: *ofCluster(&Cluster{}), Resource: d, Presence: checks.Present}
 }
 
-func ExampleOwnerReady() {
-	check := checks.Compose(chain.New(checks.OwnerReady()))
-	req := &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: &Cluster{}}}
-
-	req.Owner.Readiness = checks.Readiness{State: checks.NotReady, Reason: "Creating"}
-	fmt.Println(check(ctx, req))
-
-	// The owner was ready before its spec changed.
-	req.Owner.Readiness = checks.Readiness{State: checks.Ready, Observed: 3, Generation: 4}
-	fmt.Println(check(ctx, req))
-
-	req.Owner.Readiness = checks.Readiness{State: checks.Ready, Observed: 4, Generation: 4}
-	fmt.Println(check(ctx, req))
-	// Output:
-	// block OwnerNotReady: owner Cluster prod is not ready: Creating [fast, waiting for Cluster prod] <nil>
-	// block OwnerReadinessStale: owner Cluster prod was ready for generation 3 of its spec; it must be ready for generation 4 [fast, waiting for Cluster prod] <nil>
-	// proceed <nil>
-}
-
-func ExampleProvisioningState() {
-	check := checks.Compose(chain.New(
-		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState },
-			checks.WithAllowed("Succeeded", "Failed", "Canceled", "Ready")),
-	))
-
-	req := ofDatabase(&Database{Status: &DatabaseStatus{ProvisioningState: &upgrading}})
-	fmt.Println(check(ctx, req))
-
-	req.Resource.Status, req.Presence = nil, checks.Absent // not in the cloud yet, so no state is reported
-	fmt.Println(check(ctx, req))
-	// Output:
-	// block ResourceState: the resource is in state "Upgrading": it must be Succeeded, Failed, Canceled or Ready [slow] <nil>
-	// proceed <nil>
-}
-
 // A gate starts a backup, and blocks until the backup is done.
 func ExampleGate() {
 	var backup string
@@ -93,23 +58,6 @@ func ExampleGate() {
 	// block BackupStarted: the upgrade waits for a backup [slow, in 1m0s] <nil>
 	// block BackupRunning: the upgrade waits for a backup [slow, in 10s] <nil>
 	// proceed <nil>
-}
-
-// All reports every blocker. A chain reports the first one.
-func ExampleAll() {
-	check := checks.Compose(chain.New(checks.All(
-		checks.Paused(func(d *Database) bool { return d.Paused }),
-		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
-	)))
-
-	res, _ := check(ctx, ofDatabase(&Database{Paused: true, Status: &DatabaseStatus{ProvisioningState: &upgrading}}))
-	fmt.Println(res.Reason())
-	fmt.Println(res.Message())
-	fmt.Println(res.Retry())
-	// Output:
-	// Paused
-	// Paused: the resource is paused; resume it to continue; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
-	// on change
 }
 
 // Cluster is the owner of databases.
@@ -190,75 +138,6 @@ func Example() {
 	// retry:       fast
 }
 
-// CertificateRequest asks an issuer for a certificate. An approver approves or
-// denies it.
-type CertificateRequest struct {
-	IssuerGroup      string
-	Approved, Denied bool
-}
-
-func decide(req *CertificateRequest, check checks.Middleware[*CertificateRequest]) {
-	res, err := checks.Compose(chain.New(check))(ctx, &checks.Request[*CertificateRequest]{Resource: req})
-	fmt.Println(res, err)
-}
-
-// Certificate requests for issuers of other groups belong to other controllers.
-func ExampleIgnore() {
-	ours := checks.Check("ours", func(_ context.Context, req *checks.Request[*CertificateRequest]) (checks.Result, error) {
-		if group := req.Resource.IssuerGroup; group != "issuers.example.org" {
-			return checks.Ignore("the issuer is of the group " + group), nil
-		}
-		return checks.Proceed(), nil
-	})
-	decide(&CertificateRequest{IssuerGroup: "cert-manager.io"}, ours)
-	decide(&CertificateRequest{IssuerGroup: "issuers.example.org"}, ours)
-	// Output:
-	// ignore: the issuer is of the group cert-manager.io <nil>
-	// proceed <nil>
-}
-
-// A backup runs once. A complete backup needs no more work until its spec
-// changes.
-func ExampleFinished() {
-	type Backup struct{ Phase string }
-	complete := checks.Compose(chain.New(
-		checks.Check("complete", func(_ context.Context, req *checks.Request[*Backup]) (checks.Result, error) {
-			if req.Resource.Phase == "completed" {
-				return checks.Finished("Completed", "the backup is complete"), nil
-			}
-			return checks.Proceed(), nil
-		}),
-	))
-	fmt.Println(complete(ctx, &checks.Request[*Backup]{Resource: &Backup{Phase: "completed"}}))
-
-	// A user can delete a finished backup.
-	deletion := &checks.Request[*Backup]{Resource: &Backup{Phase: "completed"}}
-	deletion.Deleting = true
-	fmt.Println(complete(ctx, deletion))
-	// Output:
-	// finish Completed: the backup is complete <nil>
-	// proceed <nil>
-}
-
-// The deletion of an object store also deletes its users. So a user without a
-// store needs no deletion in the cloud.
-func ExampleRelease() {
-	type ObjectUser struct{ Name string }
-	storeGone := checks.Compose(chain.New(
-		checks.Check("store", func(_ context.Context, req *checks.Request[*ObjectUser]) (checks.Result, error) {
-			if !req.Owner.Found() {
-				return checks.Release("the object store " + req.Owner.Ref.Name + " does not exist"), nil
-			}
-			return checks.Proceed(), nil
-		}),
-	))
-	req := &checks.Request[*ObjectUser]{Resource: &ObjectUser{Name: "alice"}}
-	req.Owner.Ref, req.Deleting = checks.Ref{Kind: "ObjectStore", Name: "media"}, true
-	fmt.Println(storeGone(ctx, req))
-	// Output:
-	// release: the object store media does not exist <nil>
-}
-
 // A port gets its address from a subnet. The subnet must belong to the network
 // of the port. ReferenceReady waits until the subnet is ready in the cloud, and
 // ReferenceIs compares the networks.
@@ -293,68 +172,6 @@ func ExampleReferenceIs() {
 	// block ReferenceNotFound: subnet Subnet web-b was not found: waiting until it is created [fast, waiting for Subnet web-b] <nil>
 	// block OtherNetwork: subnet Subnet db-a: it belongs to network db; name a subnet of network web [slow, waiting for Subnet db-a] <nil>
 	// proceed <nil>
-}
-
-// A HelmRelease of Flux waits for the releases that it depends on. A release may
-// depend on one of another namespace only if that one is shared. Several
-// references are checked by one function, so it asks which one it is called for.
-func ExampleReferenceIs_object() {
-	type Shared bool
-	type HelmRelease struct {
-		Namespace string
-		DependsOn []checks.Ref
-	}
-	releases := func(r *HelmRelease) []checks.Ref { return r.DependsOn }
-	check := checks.Compose(chain.New(
-		checks.ReferenceIs("dependency", releases, func(r *HelmRelease, o checks.Object) string {
-			if shared, _ := o.Value.(Shared); o.Ref.Namespace != r.Namespace && !bool(shared) {
-				return "it is not shared; move it to namespace " + r.Namespace
-			}
-			return ""
-		}),
-	))
-	req := &checks.Request[*HelmRelease]{Resource: &HelmRelease{Namespace: "shop", DependsOn: []checks.Ref{
-		{Kind: "HelmRelease", Namespace: "shop", Name: "db"},
-		{Kind: "HelmRelease", Namespace: "base", Name: "dns"},
-	}}}
-	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-		return checks.Object{Ref: ref, Value: Shared(false)}, nil
-	}
-	fmt.Println(check(ctx, req))
-	// Output:
-	// block ReferenceUnsuitable: dependency HelmRelease base/dns: it is not shared; move it to namespace shop [slow, waiting for HelmRelease base/dns] <nil>
-}
-
-// databaseNamed returns an object of a set.
-func databaseNamed(name string) checks.Object {
-	return checks.Object{Ref: checks.Ref{Group: "example.com", Kind: "Database", Namespace: "team", Name: name}, Value: &Database{}}
-}
-
-// A user deletes a cluster. The deletion waits until no database refers to the
-// cluster, also while these databases are being deleted.
-func ExampleUnused() {
-	type Cluster struct{ Name string }
-
-	check := checks.Compose(chain.New(
-		checks.Unused("databases", func(c *Cluster) checks.Query {
-			return checks.Query{Group: "example.com", Kind: "Database", Field: "spec.cluster", Value: c.Name}
-		}),
-	))
-
-	req := &checks.Request[*Cluster]{Resource: &Cluster{Name: "demo"}}
-	deleting := databaseNamed("orders")
-	deleting.Deleting = true
-	for _, set := range [][]checks.Object{{deleting, databaseNamed("users")}, {}} {
-		req.Lister = func(context.Context, checks.Query) ([]checks.Object, error) { return set, nil }
-		res, err := check(ctx, req)
-		fmt.Println(res.Reason(), res.Message(), err)
-		fmt.Println("  waits for", res.WaitingFor())
-	}
-	// Output:
-	// InUse databases: 2 objects still use the resource: Database.example.com team/orders; Database.example.com team/users: waiting until all are gone <nil>
-	//   waits for [every Database.example.com with spec.cluster=demo]
-	//   <nil>
-	//   waits for []
 }
 
 // owningCluster carries the approved cluster to later links.
