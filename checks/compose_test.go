@@ -47,7 +47,7 @@ func TestComposeFaults(t *testing.T) {
 		"ForeignToEnd":  {reason: "the end of the chain refuses a request that a link made", x: on(ofResource.fresh()), err: "checks: the request passed on to the end of the chain: " + foreign, is: checks.ErrForeignRequest, at: "x"},
 		"PanicText":     {reason: "the value of a panic need not be an error", x: func(context.Context, request, handler) (checks.Result, error) { panic(42) }, err: "panic in link x: 42", at: "x"},
 		"Wiped": {reason: "an overwritten request is refused", x: func(ctx context.Context, req request, next handler) (checks.Result, error) {
-			ofResource.wipe(req)
+			*req = checks.Request[*Database]{}
 			return next(ctx, req)
 		}, y: pass, err: "checks: the request passed on to link y: " + foreign, is: checks.ErrForeignRequest, at: "x"},
 		"Nested": {reason: "a nested chain names its own links", err: "panic in link inner: a test error", is: errTest, at: "x",
@@ -81,13 +81,11 @@ func TestComposeFaults(t *testing.T) {
 // TestComposeGoexit ends the goroutine inside a link. Compose cannot stop that, but
 // the request must be fit for the next call.
 func TestComposeGoexit(t *testing.T) {
-	type R = request
-	k := ofResource
-	req := k.fresh()
+	req := ofResource.fresh()
 	returned, done := false, make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = checks.Compose(chain.New(raw("x", func(context.Context, R, chain.Handler[R, checks.Result]) (checks.Result, error) {
+		_, _ = checks.Compose(chain.New(raw("x", func(context.Context, request, handler) (checks.Result, error) {
 			runtime.Goexit()
 			return checks.Proceed(), nil
 		})))(t.Context(), req)
@@ -97,7 +95,7 @@ func TestComposeGoexit(t *testing.T) {
 	if returned {
 		t.Error("the goroutine continued")
 	}
-	if res, err := checks.Compose(chain.New(returns[R]("again", checks.Proceed(), nil)))(t.Context(), req); err != nil || !res.Equal(checks.Proceed()) {
+	if res, err := checks.Compose(chain.New(returns[request]("again", checks.Proceed(), nil)))(t.Context(), req); err != nil || !res.Equal(checks.Proceed()) {
 		t.Errorf("the next call with the same request: %v, %v", res, err)
 	}
 }
@@ -121,16 +119,6 @@ func TestCopyOfEarlierCall(t *testing.T) {
 	}
 }
 
-func TestComposeSetUp(t *testing.T) {
-	type own struct{ checks.Request[*Database] }
-	const must = ": it must be a *checks.Request[T] or *checks.OwnerRequest"
-	mustPanic(t, map[string]setUp{
-		"String":   {"a chain with another request type panics", func() { checks.Compose(chain.New(open[string]("a"))) }, "checks: Compose: the request of the chain a is a string" + must},
-		"Any":      {"a request of type any panics", func() { checks.Compose(chain.Chain[any, checks.Result]{}) }, "checks: Compose: the request of the chain (empty) is a <nil>" + must},
-		"Embedded": {"a type that embeds a request panics", func() { checks.Compose(chain.New(open[*own]("a"))) }, "checks: Compose: the request of the chain a is a *checks_test.own" + must},
-	})
-}
-
 // open is a link that calls next.
 func open[R any](name string) chain.Middleware[R, checks.Result] {
 	return raw(name, func(ctx context.Context, req R, next chain.Handler[R, checks.Result]) (checks.Result, error) {
@@ -141,24 +129,21 @@ func open[R any](name string) chain.Middleware[R, checks.Result] {
 // A check refuses a request that no Compose opened, because a chain run by Then
 // would proceed past a link that forgets next.
 func TestNotComposed(t *testing.T) {
-	type R = request
-	k := ofResource
-	proceed := func(context.Context, R) (checks.Result, error) { return checks.Proceed(), nil }
-	var none R
+	const text = "the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then"
 	cases := map[string]struct {
 		reason string
-		link   chain.Middleware[R, checks.Result]
-		req    R
+		link   link
+		req    request
 		err    string
 		is     error
 	}{
-		"Check": {"a check", checks.Check("a", proceed), k.fresh(), "checks: link a: the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then", checks.ErrNotComposed},
-		"Gate":  {"a gate refuses the request before it acts", checks.Gate("a", proceed), k.fresh(), "checks: link Gate(a): the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then", checks.ErrNotComposed},
-		"Nil":   {"a nil request is an error instead of a panic", checks.Check("a", proceed), none, "checks: link a: the request is nil", checks.ErrNilRequest},
+		"Check": {"a check", checks.Check("a", proceeds), ofResource.fresh(), "checks: link a: " + text, checks.ErrNotComposed},
+		"Gate":  {"a gate refuses the request before it acts", checks.Gate("a", proceeds), ofResource.fresh(), "checks: link Gate(a): " + text, checks.ErrNotComposed},
+		"Nil":   {"a nil request is an error instead of a panic", checks.Check("a", proceeds), nil, "checks: link a: the request is nil", checks.ErrNilRequest},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			h := chain.New(tc.link).Then(proceed)
+			h := chain.New(tc.link).Then(proceeds)
 			for range 2 {
 				res, err := h(t.Context(), tc.req)
 				if err == nil || err.Error() != tc.err || !errors.Is(err, tc.is) || !res.IsZero() {
@@ -167,11 +152,11 @@ func TestNotComposed(t *testing.T) {
 			}
 		})
 	}
-	req := k.fresh()
-	if _, err := checks.Compose(chain.New(checks.Check("a", proceed)))(t.Context(), req); err != nil {
+	req := ofResource.fresh()
+	if _, err := checks.Compose(chain.New(checks.Check("a", proceeds)))(t.Context(), req); err != nil {
 		t.Error(err)
 	}
-	if _, err := chain.New(checks.Check("a", proceed)).Then(proceed)(t.Context(), req); !errors.Is(err, checks.ErrNotComposed) {
+	if _, err := chain.New(checks.Check("a", proceeds)).Then(proceeds)(t.Context(), req); !errors.Is(err, checks.ErrNotComposed) {
 		t.Errorf("after a call of Compose the request must be closed, got %v", err)
 	}
 }
@@ -180,7 +165,7 @@ func TestNotComposed(t *testing.T) {
 // fails there, too.
 func TestLoop(t *testing.T) {
 	wipes := checks.Check("x", func(_ context.Context, req request) (checks.Result, error) {
-		ofResource.wipe(req)
+		*req = checks.Request[*Database]{}
 		return checks.Proceed(), nil
 	})
 	proceed := returns[request]("proceed", checks.Proceed(), nil)
@@ -206,13 +191,6 @@ func TestFinishedDeleting(t *testing.T) {
 		t.Errorf("in a chain with a raw link the inner links run, too: got %v, %v", res, err)
 	}
 }
-
-// recorder is an observer that is on or off.
-type recorder struct{ off bool }
-
-func (r *recorder) Enabled(context.Context) bool                           { return !r.off }
-func (*recorder) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
-func (*recorder) Exit(context.Context, *chain.Link, chain.Exit)            {}
 
 // decidedBy names the link that decided the last call with a request.
 func decidedBy(req any) string {
@@ -312,7 +290,7 @@ func TestOracle(t *testing.T) {
 	t.Run("Request", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composedAs(as[request]), ofResource) }))
 	t.Run("Observed", rapid.MakeCheck(func(t *rapid.T) {
 		oracleLaw(t, composedAs(func(c checks.Chain[*Database]) checks.Chain[*Database] {
-			return c.Observe(&recorder{}).Observe(&recorder{off: true})
+			return c.Observe(&verdicts{}).Observe(&verdicts{off: true})
 		}), ofResource)
 	}))
 	t.Run("Converted", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, convertedTo, ofResource) }))
@@ -332,8 +310,10 @@ func oracleLaw[R any](t *rapid.T, compose composing[R], k kind[R]) {
 	}
 }
 
-// TestCachedModel: a check runs unless its key proceeded less than the ttl ago.
-// A block, a skip, an error and the zero key are not remembered.
+// TestCachedModel: a check runs unless its key proceeded less than the ttl ago,
+// for a request that differs neither in Deleting nor in Applied: a check decides
+// otherwise in a deletion and after Apply. A block, a skip, an error and the
+// zero key are not remembered.
 func TestCachedModel(t *testing.T) {
 	draws.Times(t, 10)
 	synctest.Test(t, func(t *testing.T) { rapid.Check(struct{ rapid.TB }{t}, cachedModel) })
@@ -344,28 +324,36 @@ func cachedModel(t *rapid.T) {
 	var key int
 	var next op
 	asked := false
+	type asks struct {
+		key               int
+		deleting, applied bool
+	}
 	h := composedAs(as[request])(checks.Cached(ttl, func(request) int { return key }, checks.Check("c", func(context.Context, request) (checks.Result, error) {
 		asked = true
 		return step{ID: "c", Op: next}.decides()
 	})))
-	passed := map[int]time.Time{} // when each key proceeded
+	seldom := rapid.SampledFrom([]bool{false, false, false, true})
+	passed := map[asks]time.Time{} // when a key proceeded for requests of one kind
 	for range rapid.IntRange(1, 12).Draw(t, "calls") {
 		time.Sleep(time.Duration(rapid.IntRange(0, 6).Draw(t, "later")))
 		key = rapid.IntRange(0, 3).Draw(t, "key")
 		next = rapid.SampledFrom([]op{proceed, proceed, block, skip, fail, withError, zero, panicking}).Draw(t, "answer")
-		at, ok := passed[key]
+		req := ofResource.fresh()
+		req.Deleting, req.Applied = seldom.Draw(t, "deleting"), seldom.Draw(t, "applied")
+		call := asks{key, req.Deleting, req.Applied}
+		at, ok := passed[call]
 		known := ok && time.Since(at) < ttl
 
 		asked = false
-		got, res := play(h, ofResource.fresh())
+		got, res := play(h, req)
 		if asked == known {
-			t.Fatalf("key %d: the check ran: %t, remembered: %v", key, asked, passed)
+			t.Fatalf("%v: the check ran: %t, remembered: %v", call, asked, passed)
 		}
 		if passes := got.Err == "" && res.Equal(checks.Proceed()); passes != (known || next == proceed) {
-			t.Fatalf("key %d, remembered %v, the check would answer %s: got %v, %s", key, passed, next, res, got.Err)
+			t.Fatalf("%v, remembered %v, the check would answer %s: got %v, %s", call, passed, next, res, got.Err)
 		}
 		if !known && next == proceed && key != 0 {
-			passed[key] = time.Now()
+			passed[call] = time.Now()
 		}
 	}
 }

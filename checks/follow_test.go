@@ -157,15 +157,6 @@ func TestFollowingChecks(t *testing.T) {
 			t.Errorf("the converted link is %s, made at %s", link.Name, link.Source)
 		}
 	})
-	t.Run("NotConverted", func(t *testing.T) {
-		c := checks.Convert(chain.New(checks.ReferenceReady("network", func(*Database) []checks.Ref { return []checks.Ref{lan} })),
-			func(*Cluster) (*Database, error) { return nil, errTest })
-		req := &checks.Request[*Cluster]{Resource: &Cluster{}}
-		c.Links()[0].Tag.(linktag.Check).Follow(t.Context(), req)
-		if got := req.Following(); got != nil {
-			t.Errorf("a resource that cannot be converted follows %v", got)
-		}
-	})
 	t.Run("Nil", func(t *testing.T) {
 		link := chain.New(checks.ReferenceReady("network", func(d *Deep) []checks.Ref { return []checks.Ref{{Name: string(*d.Status.Properties.State)}} })).Links()[0]
 		req := &checks.Request[*Deep]{Resource: &Deep{}}

@@ -72,29 +72,6 @@ func mustAnswer[R any](t *testing.T, reason string, want answer, link chain.Midd
 	}
 }
 
-// setUp is a set-up error, and the text of its panic.
-type setUp struct {
-	reason string
-	do     func()
-	want   string
-}
-
-// mustPanic fails the test for each set-up error that panics with another text,
-// or not at all.
-func mustPanic(t *testing.T, cases map[string]setUp) {
-	t.Helper()
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if diff := cmp.Diff(any(tc.want), recover()); diff != "" {
-					t.Errorf("%s: the value of the panic: -want, +got:\n%s", tc.reason, diff)
-				}
-			}()
-			tc.do()
-		})
-	}
-}
-
 // returns is a check that always returns the same.
 func returns[R any](name string, res checks.Result, err error) chain.Middleware[R, checks.Result] {
 	return checks.Check(name, func(context.Context, R) (checks.Result, error) { return res, err })
@@ -122,7 +99,6 @@ func raw[R any](name string, do func(ctx context.Context, req R, next chain.Hand
 type kind[R any] struct {
 	fresh  func() R
 	copied func(R) R
-	wipe   func(R) // overwrites the request
 	// restored saves the request, and returns a function that restores it.
 	restored func(R) func()
 }
@@ -130,14 +106,12 @@ type kind[R any] struct {
 var ofOwner = kind[ownerRequest]{
 	fresh:    func() ownerRequest { return &checks.OwnerRequest{} },
 	copied:   func(r ownerRequest) ownerRequest { c := *r; return &c },
-	wipe:     func(r ownerRequest) { *r = checks.OwnerRequest{} },
 	restored: func(r ownerRequest) func() { saved := *r; return func() { *r = saved } },
 }
 
 var ofResource = kind[request]{
 	fresh:    func() request { return &checks.Request[*Database]{} },
 	copied:   func(r request) request { c := *r; return &c },
-	wipe:     func(r request) { *r = checks.Request[*Database]{} },
 	restored: func(r request) func() { saved := *r; return func() { *r = saved } },
 }
 

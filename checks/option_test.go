@@ -102,34 +102,6 @@ func TestOptionsFit(t *testing.T) {
 	}
 }
 
-func TestOptionsSetUp(t *testing.T) {
-	state := func(opts ...checks.Option) func() {
-		return func() { checks.ProvisioningState(deepState, opts...) }
-	}
-	cases := map[string]setUp{
-		"NoStates":   {"WithAllowed without states would block everything", state(checks.WithAllowed[string]()), "checks: ProvisioningState: WithAllowed names no states"},
-		"NoDenied":   {"WithDenied without states would block nothing", state(checks.WithDenied[State]()), "checks: ProvisioningState: WithDenied names no states"},
-		"Empty":      {"an empty state is not reported", state(checks.WithAllowed("a", "")), "checks: ProvisioningState: WithAllowed names an empty state: use WithUnknownAllowed to allow a state that is not reported"},
-		"Blank":      {"white space is not reported", state(checks.WithDenied(" ")), "checks: ProvisioningState: WithDenied names an empty state: use WithUnknownAllowed to allow a state that is not reported"},
-		"DenyAllow":  {"WithDenied and WithAllowed contradict each other", state(checks.WithDenied("a"), checks.WithAllowed("b")), "checks: ProvisioningState: both WithAllowed and WithDenied are given: give one of them"},
-		"BadReason":  {"a reason that Kubernetes refuses is a set-up error", state(checks.WithReason("not yet")), `checks: ProvisioningState: WithReason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"NoReason":   {"an empty reason is a set-up error", state(checks.WithReason("")), `checks: ProvisioningState: WithReason("") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"LongReason": {"the panic cuts a long reason", state(checks.WithReason(strings.Repeat("x", 1025))), `checks: ProvisioningState: WithReason("` + strings.Repeat("x", 78) + `... (947 bytes more)") is not a condition reason: a letter, then letters, digits and _,: only`},
-	}
-	for name, res := range map[string]checks.Result{"Zero": {}, "Proceed": checks.Proceed(), "Skip": checks.Skip("x"), "Block": checks.Block("X", "x")} {
-		cases["Verdict"+name] = setUp{"an objection neither proceeds nor needs an option to block", func() { checks.ResourceIs("v", func(*Deep) string { return "" }, checks.WithVerdict(res)) },
-			"checks: v: WithVerdict(" + res.String() + "): give the result of Ignore, Finished or Release"}
-	}
-	cases["VerdictReason"] = setUp{"Kubernetes refuses the reason", func() {
-		checks.ResourceIs("v", func(*Deep) string { return "" }, checks.WithVerdict(checks.Finished("not one", "")))
-	}, `checks: v: WithVerdict(finish InvalidReason: the reason "not one" is not a condition reason (a letter, then letters, digits and _,: only): ): give a valid reason`}
-	cases["NoObjection"] = setUp{"SetIs needs one", func() { checks.SetIs[*Database, *Cluster]("backups", claimsOf, nil) }, "checks: SetIs(backups): the objection is nil"}
-	for check, with := range configurable {
-		cases["Nil/"+check] = setUp{"the panic names the index of a nil option", func() { with(nil) }, "checks: " + check + ": option 1 is nil"}
-	}
-	mustPanic(t, cases)
-}
-
 // TestTags tests the tags of links. The flow uses them to refuse a chain at
 // set-up.
 func TestTags(t *testing.T) {

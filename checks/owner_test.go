@@ -141,13 +141,6 @@ func TestOwnerByInterface(t *testing.T) {
 		check, &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: &Cluster{}}})
 }
 
-func TestObjectionsSetUp(t *testing.T) {
-	mustPanic(t, map[string]setUp{
-		"OwnerIsNil":   {"OwnerIs requires an objection", func() { checks.OwnerIs[*Deep]("fits", nil) }, "checks: fits: the function is nil"},
-		"OwnerFitsNil": {"OwnerFits requires an objection", func() { checks.OwnerFits[*Database, *Deep]("suits", nil) }, "checks: suits: the function is nil"},
-	})
-}
-
 var arm = checks.Ref{ID: "/subscriptions/1/clusters/prod"}
 
 func TestOwnerReady(t *testing.T) {
@@ -332,15 +325,6 @@ func TestLiveStatePanics(t *testing.T) {
 		check, &checks.Request[*Deep]{Presence: checks.Present})
 }
 
-func TestStateChecksSetUp(t *testing.T) {
-	mustPanic(t, map[string]setUp{
-		"ProvisioningStateNil": {"the selector is required", func() { checks.ProvisioningState[*Deep, string](nil) }, "checks: ProvisioningState: the selector is nil"},
-		"LiveStateNil":         {"fetch is required", func() { checks.LiveState[*Deep, string](nil) }, "checks: LiveState: the function is nil"},
-		"OwnerStateNil":        {"the selector is required", func() { checks.OwnerProvisioningState[*Cluster, string](nil) }, "checks: OwnerProvisioningState: the selector is nil"},
-		"PausedNil":            {"the function is required", func() { checks.Paused[*Database](nil) }, "checks: Paused: the function is nil"},
-	})
-}
-
 func TestOnOwner(t *testing.T) {
 	pass := returns[ownerRequest]("pass", checks.Proceed(), nil)
 	block := checks.Block("A", "a", checks.WithRetry(classify.Fast), checks.WithWaitingFor(prod))
@@ -380,13 +364,6 @@ func TestOnOwner(t *testing.T) {
 var forgets = chain.Named("forgets", func(chain.Handler[*checks.OwnerRequest, checks.Result]) chain.Handler[*checks.OwnerRequest, checks.Result] {
 	return func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil }
 })
-
-func TestOnOwnerSetUp(t *testing.T) {
-	mustPanic(t, map[string]setUp{
-		"None": {"OnOwner needs a link", func() { checks.OnOwner[*Database]() }, "checks: OnOwner: there are no links"},
-		"Nil":  {"the panic names the index of a nil link", func() { checks.OnOwner[*Database](checks.OwnerReady(), nil) }, "chain: New: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler"},
-	})
-}
 
 func orElse(a, b string) string {
 	if a != "" {

@@ -104,23 +104,10 @@ func TestReferenceIs(t *testing.T) {
 			}
 		})
 	}
-
-	t.Run("NilReference", func(t *testing.T) {
-		check := checks.ReferenceIs("cluster", func(r *checks.Ref) []checks.Ref { return []checks.Ref{*r} }, func(*checks.Ref, *Cluster) string { return "" })
-		_, err := ask(t, check, &checks.Request[*checks.Ref]{})
-		mustNameNil(t, err, "ReferenceIs(cluster)", "reference_test.go", "return checks.OptionalRefs(...) for references that may be nil")
-	})
-	t.Run("NoResolver", func(t *testing.T) {
-		check := checks.ReferenceIs("cluster", func(*Database) []checks.Ref { return refs(good) }, func(*Database, *Cluster) string { return "" })
-		_, err := ask(t, check, &checks.Request[*Database]{})
-		if !errors.Is(err, checks.ErrNoResolver) {
-			t.Errorf("the error of a missing resolver is %v", err)
-		}
-	})
 }
 
-// TestReferenceIsObject verifies that an objection to a whole Object learns which
-// reference it is about, and that a missing object still blocks.
+// TestReferenceIsObject: an objection to a whole Object learns which reference it
+// is about.
 func TestReferenceIsObject(t *testing.T) {
 	stored := objects{
 		{Kind: "Release", Namespace: "apps", Name: "db"}:  {Value: &Cluster{}, Readiness: checks.Readiness{State: checks.Ready, Reason: "Installed"}},
@@ -133,7 +120,6 @@ func TestReferenceIsObject(t *testing.T) {
 	}{
 		"Found":   {"the objection sees the Ref and the readiness", checks.Ref{Kind: "Release", Namespace: "apps", Name: "db"}, blocks("ReferenceUnsuitable", classify.Slow, "release Release apps/db: Release apps/db Installed \"\"", checks.Ref{Kind: "Release", Namespace: "apps", Name: "db"})},
 		"Partial": {"Partial tells that Value is a part", checks.Ref{Kind: "Release", Namespace: "apps", Name: "web"}, blocks("ReferenceUnsuitable", classify.Slow, "release Release apps/web: Release apps/web  \"only its labels are stored\"", checks.Ref{Kind: "Release", Namespace: "apps", Name: "web"})},
-		"Missing": {"an object without a Value is not found", checks.Ref{Kind: "Release", Name: "no"}, blocks("ReferenceNotFound", classify.Fast, "release Release no was not found: waiting until it is created", checks.Ref{Kind: "Release", Name: "no"})},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -147,17 +133,6 @@ func TestReferenceIsObject(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestReferenceIsSetUp(t *testing.T) {
-	refs := func(*Database) []checks.Ref { return nil }
-	no := func(*Database, *Cluster) string { return "" }
-	mustPanic(t, map[string]setUp{
-		"NoName":      {"the name is required", func() { checks.ReferenceIs(" ", refs, no) }, "checks: ReferenceIs( ): the name is empty or the function is nil"},
-		"NoRefs":      {"the check needs references", func() { checks.ReferenceIs("cluster", nil, no) }, "checks: ReferenceIs(cluster): the name is empty or the function is nil"},
-		"NoObjection": {"the check needs an objection", func() { checks.ReferenceIs[*Database, *Cluster]("cluster", refs, nil) }, "checks: ReferenceIs(cluster): the objection is nil"},
-		"ByIDBlocked": {"an object known by its ID only blocks without an option", func() { checks.ReferenceIs("cluster", refs, no, checks.WithByIDBlocked()) }, "checks: ReferenceIs(cluster): the option WithByIDBlocked is not for this check"},
-	})
 }
 
 // objects holds the objects that a Resolver finds.
@@ -237,6 +212,7 @@ func TestReferenceReady(t *testing.T) {
 		"ByIDKnown":   {reason: "an object known by its ID only that the resolver finds is checked", refs: refs(known), opts: []checks.Option{checks.WithByIDBlocked()}, want: proceeding(), asked: refs(known)},
 		"ByIDAlone":   {reason: "an object known by its ID only needs no resolver", refs: refs(arm), noResolver: true, want: proceeding("network " + arm.ID + " is known by its ID only")},
 		"NoResolver":  {reason: "the error of a missing resolver names the remedy", refs: refs(ready), noResolver: true, want: fails("network Network ready: the request has no resolver: give the reconciler one with flow.WithResolver"), is: checks.ErrNoResolver},
+		"Set":         {reason: "the check is for single objects", refs: refs(claims.Ref()), want: fails("network every Database with spec.host=a: it names a set, and this check is for single objects")},
 		"ErrorAndMore": {
 			reason: "an error of one reference does not hide the others", refs: refs(broken, nothing, ready),
 			want: fails("network Broken team/one: the index is down; and blocked: network Network nothing" + notFound), is: errDown, asked: refs(broken, nothing, ready),
@@ -306,14 +282,5 @@ func TestReferenceReady(t *testing.T) {
 		if text := finds(checks.Object{}, errDown).Err; len(text) > 2000 || !strings.HasSuffix(text, "network Network 9: the index is down; and 31,990 more") {
 			t.Errorf("an error of %d bytes that ends with %q, want ten references and the number of the others", len(text), text[max(0, len(text)-80):])
 		}
-	})
-}
-
-func TestReferenceReadySetUp(t *testing.T) {
-	refs := func(*Database) []checks.Ref { return nil }
-	mustPanic(t, map[string]setUp{
-		"NoName":          {"the name is required", func() { checks.ReferenceReady(" ", refs) }, "checks: ReferenceReady( ): the name is empty or the function is nil"},
-		"Nil":             {"the function is required", func() { checks.ReferenceReady[*Database]("network", nil) }, "checks: ReferenceReady(network): the name is empty or the function is nil"},
-		"UnknownProceeds": {"unknown readiness never proceeds", func() { checks.ReferenceReady("network", refs, checks.WithUnknownAllowed()) }, "checks: ReferenceReady(network): the option WithUnknownAllowed is not for this check"},
 	})
 }

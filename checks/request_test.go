@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -94,19 +93,6 @@ func TestSlotConvert(t *testing.T) {
 	}
 }
 
-// A check that Cached remembers sets no slot. The error of the reader names
-// this cause.
-func TestSlotCached(t *testing.T) {
-	h := checks.Compose(chain.New(checks.Cached(time.Minute, func(request) int { return 1 }, sets[request](region, "north")), reads[request](region)))
-	if res, err := h(t.Context(), &checks.Request[*Database]{}); err != nil || res.Message() != "north" {
-		t.Fatalf("the first request: %s, %v", res, err)
-	}
-	_, err := h(t.Context(), &checks.Request[*Database]{})
-	if !errors.Is(err, checks.ErrSlotUnset) || !strings.Contains(err.Error(), "a check that Cached remembers") {
-		t.Errorf("the second request: %v", err)
-	}
-}
-
 // The texts name the slot, the place that declares it, and the place that reads
 // it.
 func TestSlotErrors(t *testing.T) {
@@ -142,12 +128,6 @@ func TestSlotErrors(t *testing.T) {
 	declared, read, _ := strings.Cut(fmt.Sprint(func() error { _, err := region.Get(&checks.OwnerRequest{}); return err }()), " and read at ")
 	if place, _, _ := strings.Cut(read, ": "); strings.HasSuffix(declared, place) {
 		t.Errorf("both places are %s", place)
-	}
-}
-
-func TestNewSlot(t *testing.T) {
-	if text := panicOf(func() { checks.NewSlot[int](" ") }); !strings.HasPrefix(text, "checks: NewSlot: the name of the slot at checks/request_test.go:") || !strings.HasSuffix(text, " is empty") {
-		t.Errorf("an empty name panics with %q", text)
 	}
 }
 

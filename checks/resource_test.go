@@ -52,18 +52,6 @@ func TestResourceIs(t *testing.T) {
 	})
 }
 
-func TestResourceIsSetUp(t *testing.T) {
-	no := func(*Database) string { return "" }
-	mustPanic(t, map[string]setUp{
-		"Nil":        {"the check needs an objection", func() { checks.ResourceIs[*Database]("version", nil) }, "checks: version: the function is nil"},
-		"Unknown":    {"an unreported field is an error, so no option allows it", func() { checks.ResourceIs("version", no, checks.WithUnknownAllowed()) }, "checks: version: the option WithUnknownAllowed is not for this check"},
-		"Vocabulary": {"it would be ignored", func() { checks.ResourceIs("version", no, words) }, "checks: version: a Vocabulary is not for this check"},
-	})
-	if text := panicOf(func() { checks.ResourceIs(" ", no) }); text == "" {
-		t.Error("a name of white space must panic")
-	}
-}
-
 func TestPaused(t *testing.T) {
 	const text = "the resource is paused; resume it to continue"
 	cases := map[string]struct {
@@ -165,16 +153,6 @@ func TestApprovalPendingNotReported(t *testing.T) {
 
 func connections(d *Database) []Connection {
 	return d.Status.Connections
-}
-
-func TestApprovalPendingSetUp(t *testing.T) {
-	list := func(*Database) []Connection { return nil }
-	approval := func(Connection) checks.Approval { return checks.Approval{} }
-	mustPanic(t, map[string]setUp{
-		"NoList":     {"the list function is required", func() { checks.ApprovalPending[*Database](nil, approval) }, "checks: ApprovalPending: a function is nil"},
-		"NoApproval": {"the approval function is required", func() { checks.ApprovalPending(list, nil) }, "checks: ApprovalPending: a function is nil"},
-		"Minimum0":   {"a minimum of zero is useless", func() { checks.ApprovalPending(list, approval, checks.WithMinimum(0)) }, "checks: ApprovalPending: WithMinimum(0): give at least 1"},
-	})
 }
 
 // Deep holds a state three pointers deep, like the types of a cloud's SDK.

@@ -1,14 +1,9 @@
 package checks_test
 
 import (
-	"context"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"os"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -143,83 +138,44 @@ func TestResultIsImmutable(t *testing.T) {
 	}
 }
 
-func TestCheckSetUp(t *testing.T) {
-	var none func(context.Context, request) (checks.Result, error)
-	mustPanic(t, map[string]setUp{
-		"CheckNil":  {"Check requires a function", func() { checks.Check("a", none) }, `checks: Check: the function of "a" is nil`},
-		"GateNil":   {"Gate requires a function", func() { checks.Gate("a", none) }, `checks: Gate: the function of "a" is nil`},
-		"GateEmpty": {"Gate requires a name", func() { checks.Gate("", proceeds) }, "checks: Gate: the name is empty"},
-		"GateBlank": {"white space is no name", func() { checks.Gate(" ", proceeds) }, "checks: Gate: the name is empty"},
-	})
-
-	// Without a name the panic names the place of the link.
-	for name, make := range map[string]func(){
-		"Check":     func() { checks.Check(" ", proceeds) },
-		"OwnerIs":   func() { checks.OwnerIs(" ", func(*Deep) string { return "" }) },
-		"OwnerFits": func() { checks.OwnerFits("", func(*Database, *Deep) string { return "" }) },
-	} {
-		text := panicOf(make)
-		if !strings.Contains(text, "the name of the link at checks/result_test.go:") || !strings.HasSuffix(text, " is empty") {
-			t.Errorf("%s without a name: the panic is %q", name, text)
-		}
-	}
-}
-
 // conditionReason is the pattern of metav1.Condition.Reason.
 var conditionReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
-func validByKubernetes(s string) bool { return len(s) <= 1024 && conditionReason.MatchString(s) }
-
-// ValidReason is the pattern of Kubernetes, and no block has another reason.
-func mustBeValidByKubernetes(t interface{ Errorf(string, ...any) }, word string) {
-	valid, want := validByKubernetes(word), checks.ReasonInvalid
-	if valid {
-		want = word
-	}
-	if got := reason.Valid(word); got != valid {
-		t.Errorf("ValidReason(%q) = %t, the pattern of Kubernetes returns %t", word, got, valid)
-	}
-	if block := checks.Block(word, ""); block.Reason() != want || block.Message() == "" {
-		t.Errorf("Block(%q) has the reason %q, want %q, and the message %q", word, block.Reason(), want, block.Message())
-	}
-}
-
+// TestValidReason: a valid reason has the pattern of Kubernetes, and no block
+// has another reason.
 func TestValidReason(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		mustBeValidByKubernetes(t, rapid.OneOf(
+		word := rapid.OneOf(
 			rapid.StringMatching(`[A-Za-z0-9_,:]{0,6}`),
 			rapid.StringMatching(`[A-Za-z][ -~]{0,4}[A-Za-z0-9_]`),
 			rapid.String(),
 			rapid.Map(rapid.IntRange(1020, 1030), func(n int) string { return strings.Repeat("a", n) }),
-		).Draw(t, "s"))
+		).Draw(t, "s")
+		valid, want := len(word) <= 1024 && conditionReason.MatchString(word), checks.ReasonInvalid
+		if valid {
+			want = word
+		}
+		if got := reason.Valid(word); got != valid {
+			t.Errorf("Valid(%q) = %t, the pattern of Kubernetes returns %t", word, got, valid)
+		}
+		if block := checks.Block(word, ""); block.Reason() != want || block.Message() == "" {
+			t.Errorf("Block(%q) has the reason %q, want %q, and the message %q", word, block.Reason(), want, block.Message())
+		}
 	})
 }
 
 // TestReasons reads the reasons from the source, so that it also tests new
 // ones.
 func TestReasons(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "result.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var reasons []string
-	ast.Inspect(file, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Reason") {
-			s, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !reason.Valid(s) {
-				t.Errorf("%s = %q is not valid in Kubernetes", spec.Names[0], s)
-			}
-			if slices.Contains(reasons, s) {
-				t.Errorf("%s = %q is also the value of another reason", spec.Names[0], s)
-			}
-			reasons = append(reasons, s)
+	source, err := os.ReadFile("result.go")
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\tReason\w+ += "(.*?)"`).FindAllStringSubmatch(string(source), -1) {
+		if seen[m[1]] || !reason.Valid(m[1]) {
+			t.Errorf("%s is not valid in Kubernetes, or is also the value of another reason", m[0])
 		}
-		return true
-	})
-	if len(reasons) < 20 {
-		t.Errorf("found %d reasons only: %q", len(reasons), reasons)
+		seen[m[1]] = true
+	}
+	if err != nil || len(seen) < 20 {
+		t.Errorf("found %d reasons only: %v", len(seen), err)
 	}
 }
