@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +32,6 @@ var readerNames = []string{"OwnerProvisioningState", "fits", "suits"}
 // TestUnusableOwner tests owners that are missing or of another type.
 func TestUnusableOwner(t *testing.T) {
 	value := deep(ptr(State("Succeeded")))
-	const goneNote = "the owner is missing or being deleted, so it does not block this deletion"
 	notFound := func(string) answer {
 		return blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)
 	}
@@ -69,22 +69,24 @@ func TestUnusableOwner(t *testing.T) {
 			opts: []checks.Option{checks.WithUnknownAllowed()}, want: pass("owner " + arm.ID + " is known by its ID only"),
 		},
 		"WrongKind": {
-			reason: "the message names both types", owner: checks.Object{Ref: prod, Value: &Cluster{}},
+			reason:   "the message names both types, also before a deletion, and the block keeps its reason",
+			deleting: true, owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithReason("Waiting")},
 			want: func(check string) answer {
 				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a *checks_test.Cluster, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
-		"WrongKindMissing": {reason: "no option allows a missing owner", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithUnknownAllowed()}, want: notFound},
-		"KeptNotFound":     {reason: "a missing owner keeps its reason", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("Waiting")}, want: notFound},
-		"KeptWrongKind": {
-			reason: "an owner of another type keeps its reason", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithReason("Waiting")},
+		"KeptNotFound": {
+			reason: "no option allows a missing owner, and the block keeps its reason", owner: checks.Object{Ref: prod},
+			opts: []checks.Option{checks.WithUnknownAllowed(), checks.WithReason("Waiting")}, want: notFound,
+		},
+		"Unread": {
+			reason: "an owner that cannot be read is an error",
+			owner:  checks.Object{Ref: prod, Value: 1, Whole: func(context.Context) (any, error) { return nil, errDown }},
 			want: func(check string) answer {
-				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a *checks_test.Cluster, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
+				return fails(strings.TrimPrefix(check+": ", "suits: ") + "owner Cluster prod: the index is down") // OnOwner names its check
 			},
 		},
-		"DeleteGone":  {reason: "a missing owner does not block a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: pass(goneNote)},
-		"DeleteGoing": {reason: "an owner that is being deleted does not block a deletion", owner: checks.Object{Ref: prod, Value: &Deep{}, Deleting: true}, deleting: true, want: pass(goneNote)},
-		"DeleteRoot":  {reason: "a root resource can be deleted", deleting: true, want: pass()},
+		"DeleteGone": {reason: "a missing owner does not block a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: pass("the owner is missing or being deleted, so it does not block this deletion")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -94,12 +96,6 @@ func TestUnusableOwner(t *testing.T) {
 			}
 		})
 	}
-
-	t.Run("DeleteOfUnfit", func(t *testing.T) {
-		req := &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: &Deep{}}, Deleting: true}
-		mustAnswer(t, "the check reads an existing owner before a deletion", blocks("OwnerUnsuitable", classify.Slow, "owner Cluster prod: no", prod),
-			checks.OwnerIs("fits", func(*Deep) string { return "no" }), req)
-	})
 }
 
 func TestObjections(t *testing.T) {
@@ -163,7 +159,6 @@ func TestOwnerReady(t *testing.T) {
 		"Stale":             {reason: "readiness for an older generation is stale", owner: found(checks.Readiness{State: checks.Ready, Generation: 4, Observed: 3}), want: blocks("OwnerReadinessStale", classify.Fast, "owner Cluster prod was ready for generation 3 of its spec; it must be ready for generation 4", prod)},
 		"Unnamed":           {reason: "a block does not wait for an object without a name", owner: checks.Object{Value: &Cluster{}}, want: blocks("OwnerReadinessUnknown", classify.Fast, "owner nothing has not reported yet whether it is ready")},
 		"ByIDUnready":       {reason: "WithByIDBlocked does not matter to an owner that was found", owner: found(checks.Readiness{State: checks.NotReady}), opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready", prod)},
-		"NeverSeen":         {reason: "readiness without an observed generation is stale", owner: found(checks.Readiness{State: checks.Ready, Generation: 1234567890123}), want: blocks("OwnerReadinessStale", classify.Fast, "owner Cluster prod was ready for generation 0 of its spec; it must be ready for generation 1234567890123", prod)},
 		"Unknown":           {reason: "an unreported readiness does not count as ready", owner: found(checks.Readiness{}), want: blocks("OwnerReadinessUnknown", classify.Fast, "owner Cluster prod has not reported yet whether it is ready", prod)},
 		"InvalidState":      {reason: "an invalid State is unknown", owner: found(checks.Readiness{State: 9}), want: blocks("OwnerReadinessUnknown", classify.Fast, "owner Cluster prod has not reported yet whether it is ready", prod)},
 		"NotReadyWhy":       {reason: "the message repeats the owner's reason and message", owner: found(checks.Readiness{State: checks.NotReady, Reason: "Quota", Message: "ask for more"}), want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready: Quota: ask for more", prod)},
@@ -177,8 +172,7 @@ func TestOwnerReady(t *testing.T) {
 		"Required":          {reason: "WithRequiredOwner blocks a root resource", opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet")},
 		"Unset":             {reason: "an owner that no reference names yet blocks", owner: checks.Object{Ref: checks.Ref{Kind: "MachinePool"}, Readiness: checks.Readiness{State: checks.Ready}}, want: blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet: it must name an object of kind MachinePool")},
 		"ByIDBlocked":       {reason: "WithByIDBlocked blocks an owner known by its ID only", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, so it cannot be looked up: refer to it by name", arm)},
-		"ReasonReplace":     {reason: "WithReason replaces the reason and keeps the message", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("WaitingForCluster")}, want: blocks("WaitingForCluster", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
-		"BlockOptions":      {reason: "block options apply to each block", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithRetry(classify.VerySlow), checks.WithWaitingFor(lan)}, want: blocks("OwnerNotFound", classify.VerySlow, "owner Cluster prod was not found: waiting until it is created", prod, lan)},
+		"Options":           {reason: "options change the block and keep the message", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("WaitingForCluster"), checks.WithRetry(classify.VerySlow), checks.WithWaitingFor(lan)}, want: blocks("WaitingForCluster", classify.VerySlow, "owner Cluster prod was not found: waiting until it is created", prod, lan)},
 		"DeleteRoot":        {reason: "a root resource can be deleted without a note", deleting: true, want: proceeding()},
 		"DeleteOwnerGone":   {reason: "a missing owner does not block a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: proceeding("the owner is missing or being deleted, so it does not block this deletion")},
 		"DeleteOwnerGoing":  {reason: "an owner that is being deleted does not block a deletion", owner: gone, deleting: true, want: proceeding("the owner is missing or being deleted, so it does not block this deletion")},
@@ -192,22 +186,20 @@ func TestOwnerReady(t *testing.T) {
 	}
 }
 
-// TestOwnerReady has the owners that do not exist.
+// An owner that does not exist is as for TestOwnerReady.
 func TestOwnerFound(t *testing.T) {
-	for name, owner := range map[string]checks.Object{
-		"NotReady": {Ref: prod, Value: &Cluster{}, Readiness: checks.Readiness{State: checks.NotReady}},
-		"Deleting": {Ref: prod, Value: &Cluster{}, Deleting: true},
+	for reason, owner := range map[string]checks.Object{
+		"an owner that is not ready exists":           {Ref: prod, Value: &Cluster{}, Readiness: checks.Readiness{State: checks.NotReady}},
+		"an owner that is being deleted still exists": {Ref: prod, Value: &Cluster{}, Deleting: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			mustAnswer(t, "an owner that is not ready, or is being deleted, exists", proceeding(), checks.OwnerFound(), &checks.OwnerRequest{Owner: owner})
-		})
+		mustAnswer(t, reason, proceeding(), checks.OwnerFound(), &checks.OwnerRequest{Owner: owner})
 	}
 }
 
 // live is a LiveState that reads the state of d, or none at a nil pointer.
 func live(d *Deep, opts ...checks.Option) checks.Middleware[*Deep] {
 	return checks.LiveState(func(context.Context, *checks.Request[*Deep]) (State, error) {
-		if d.Status == nil || d.Status.Properties == nil || d.Status.Properties.State == nil {
+		if d == nil || d.Status == nil || d.Status.Properties == nil || d.Status.Properties.State == nil {
 			return "", nil
 		}
 		return *deepState(d), nil
@@ -220,6 +212,26 @@ const (
 	bothUnknown   = "no state is reported, and it is unknown whether the resource is in the cloud: give the reconciler a Get, or the check the option WithUnknownAllowed"
 	missingAfter  = "the resource was not found in the cloud after Apply had succeeded: it must be Succeeded"
 )
+
+func TestOwnerProvisioningState(t *testing.T) {
+	nilled := nilHere("resource_test.go")
+	cases := map[string]struct {
+		reason string
+		owner  *Deep
+		opts   []checks.Option
+		want   answer
+	}{
+		"Creating":       {"any other state blocks", deep(ptr(State("Creating"))), nil, blocks("OwnerState", classify.Slow, `owner Cluster prod is in state "Creating"`+settledWanted, prod)},
+		"NotAllowed":     {"Succeeded is not among the allowed states", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, blocks("OwnerState", classify.Slow, `owner Cluster prod is in state "Succeeded": it must be Ready or Stopped`, prod)},
+		"NilStatus":      {"a nil status is an unreported state", &Deep{}, nil, noting(blocks("OwnerStateUnknown", classify.Slow, "owner Cluster prod has not reported a state yet"+settledWanted, prod), nilled)},
+		"UnknownAllowed": {"WithUnknownAllowed proceeds, and the trace shows it", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, proceeding(nilled, "the owner has not reported a state")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, tc.reason, tc.want, checks.OwnerProvisioningState(deepState, tc.opts...), &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: tc.owner}})
+		})
+	}
+}
 
 func TestProvisioningState(t *testing.T) {
 	state := func(s State) *Deep { return deep(&s) }
@@ -244,6 +256,10 @@ func TestProvisioningState(t *testing.T) {
 		"Unknown":        {"unknown presence is not absent", checks.PresenceUnknown, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, bothUnknown)},
 		"Invalid":        {"an invalid presence is unknown", checks.Presence(9), false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, bothUnknown)},
 		"NilResource":    {"a nil resource has no state", checks.Present, false, nil, nil, noting(blocks("ResourceStateUnknown", classify.Slow, notReported), nilHere("resource_test.go"))},
+		"Blank":          {"white space is an unreported state", checks.Present, false, state(" \t\r\n"), nil, blocks("ResourceStateUnknown", classify.Slow, notReported)},
+		"UnknownAllowed": {"WithUnknownAllowed proceeds, and the trace shows it", checks.Present, false, &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, proceeding(nilHere("resource_test.go"), "no state is reported")},
+		"AllowedTwice":   {"the states of several WithAllowed are combined", checks.Present, false, state("Stopped"), []checks.Option{checks.WithAllowed("Ready"), checks.WithAllowed("Stopped")}, proceeding()},
+		"Control":        {"the message is one line", checks.Present, false, state("a\nb\"c\x1b"), nil, busy(`a; b\"c\x1b`)},
 		"Reason":         {"WithReason replaces the reason", checks.Present, false, state("x"), []checks.Option{checks.WithAllowed("y"), checks.WithReason("Busy")}, blocks("Busy", classify.Slow, `the resource is in state "x": it must be y`)},
 		"AppliedGood":    {"after Apply a final good state proceeds", checks.Present, true, state("Succeeded"), nil, proceeding()},
 		"AppliedFailed":  {"a failed resource does not become Ready", checks.Present, true, state("Failed"), nil, blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
@@ -262,11 +278,7 @@ func TestProvisioningState(t *testing.T) {
 			if len(tc.want.Notes) == 0 {
 				tc.want.Notes = nil
 			}
-			d := tc.d
-			if d == nil {
-				d = &Deep{}
-			}
-			mustAnswer(t, "LiveState: "+tc.reason, tc.want, live(d, tc.opts...), req)
+			mustAnswer(t, "LiveState: "+tc.reason, tc.want, live(tc.d, tc.opts...), req)
 		})
 	}
 }
