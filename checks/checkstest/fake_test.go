@@ -7,15 +7,11 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/fake"
 )
 
-// These tests fail on purpose, so rapid writes no files. Most need no small
+// These tests fail on purpose, so rapid writes no files. They need no small
 // request.
-func init() { set("rapid.nofailfile", "true"); set("rapid.shrinktime", "0s") }
-
-// set sets a flag of rapid, and returns a function that restores it.
-func set(name, value string) (back func()) {
-	before := flag.Lookup(name).Value.String()
-	_ = flag.Set(name, value)
-	return func() { _ = flag.Set(name, before) }
+func init() {
+	_ = flag.Set("rapid.nofailfile", "true")
+	_ = flag.Set("rapid.shrinktime", "0s")
 }
 
 // fakeT is a fake test.

@@ -17,11 +17,9 @@ func TestObjects(t *testing.T) {
 		return checkstest.OwnerRequest(append(parts, checkstest.OwnedBy(o))...)
 	}
 	checkstest.Run(t, checks.OwnerReady(checks.WithByIDBlocked()), checkstest.OwnerCases{
-		"None":     {Reason: "a root resource", Request: checkstest.OwnerRequest(), Want: checkstest.Proceeds()},
 		"Ready":    {Reason: "the owner is ready", Request: owned(checkstest.Ready(ref, &Cluster{})), Want: checkstest.Proceeds()},
 		"NotReady": {Reason: "the message has the reason", Request: owned(checkstest.NotReady(ref, &Cluster{}, "Creating")), Want: checkstest.Blocks(checks.ReasonOwnerNotReady).Saying("Creating")},
 		"Stale":    {Reason: "the owner was ready for an older generation", Request: owned(checkstest.Stale(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerStale)},
-		"Unknown":  {Reason: "the readiness is not reported", Request: owned(checks.Object{Ref: ref, Value: &Cluster{}}), Want: checkstest.Blocks(checks.ReasonOwnerUnknown)},
 		"NotFound": {Reason: "the owner does not exist", Request: owned(checkstest.NotFound(ref)), Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithWaitingFor(ref))},
 		"NotSet":   {Reason: "no reference names the owner", Request: owned(checkstest.NotFound(checks.Ref{Kind: "Cluster"})), Want: checkstest.Blocks(checks.ReasonOwnerNotSet).Saying("Cluster")},
 		"ByID":     {Reason: "only the cloud ID is known", Request: owned(checkstest.NotFound(checks.Ref{ID: "/x"})), Want: checkstest.Blocks(checks.ReasonOwnerByID)},

@@ -1,6 +1,8 @@
 package checkstest_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +14,48 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"pgregory.net/rapid"
 )
+
+// Cluster is the owner of databases.
+type Cluster struct {
+	Version *int // nil until the first GET
+}
+
+// Database is the resource that is reconciled.
+type Database struct {
+	Version int
+	Network checks.Ref
+	Tags    []string
+	Status  *DatabaseStatus
+}
+
+// DatabaseStatus holds the fields that the cloud reports.
+type DatabaseStatus struct{ ProvisioningState *string }
+
+// newEnough waits until the version of the cluster is not older than that of
+// the database.
+func newEnough() checks.Middleware[*Database] {
+	return checks.Check("NewEnough", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+		owner := &req.Owner
+		cluster, ok := owner.Value.(*Cluster)
+		switch {
+		case !owner.Found():
+			return checks.Block(checks.ReasonOwnerNotFound, owner.Ref.String()+" was not found: waiting until it is created",
+				checks.WithWaitingFor(owner.Ref), checks.WithRetry(classify.Fast)), nil
+		case !ok:
+			return checks.Block(checks.ReasonOwnerWrongKind, owner.Ref.String()+" is not a cluster: name a cluster", checks.WithRetry(classify.OnChange)), nil
+		case cluster.Version == nil:
+			return checks.Block(checks.ReasonOwnerStateUnknown, owner.Ref.String()+" has not reported its version yet", checks.WithWaitingFor(owner.Ref)), nil
+		case *cluster.Version < req.Resource.Version:
+			return checks.Block("ClusterTooOld", fmt.Sprintf("%s is at version %d; upgrade it to %d",
+				owner.Ref, *cluster.Version, req.Resource.Version), checks.WithWaitingFor(owner.Ref)), nil
+		}
+		return checks.Proceed(), nil
+	})
+}
+
+func audit(name string) checks.Middleware[*Database] {
+	return chain.Named(name, func(next handler) handler { return next })
+}
 
 // doc.go shows this test.
 func TestNewEnough(t *testing.T) {
