@@ -64,6 +64,17 @@ func TestConvertTwice(t *testing.T) {
 	}
 }
 
+// conversionFails fails the test unless convert gives this error for a request
+// without a Kind and a resource.
+func conversionFails[From, To any](t *testing.T, convert func(From) (To, error), want string) {
+	t.Helper()
+	c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(To) string { return "" })), convert)
+	_, err := checks.Compose(c)(t.Context(), &checks.Request[From]{})
+	if err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
 func TestConvertFails(t *testing.T) {
 	c := chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" }))
 	const cannot = "Database: cannot convert *checks_test.newer to *checks_test.Database: "
@@ -96,26 +107,10 @@ func TestConvertFails(t *testing.T) {
 			}
 		})
 	}
-	t.Run("NoInterface", func(t *testing.T) {
-		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(any) string { return "" })), func(*newer) (any, error) { return nil, nil })
-		_, err := checks.Compose(c)(t.Context(), &checks.Request[*newer]{})
-		if err.Error() != "cannot convert *checks_test.newer to interface {}: "+"the conversion returned nil: return the converted resource, or an error" {
-			t.Errorf("a nil interface is nil, and an empty Kind is not named: %v", err)
-		}
-	})
-	t.Run("Nothing", func(t *testing.T) {
-		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" })), func(any) (*Database, error) { return nil, errTest })
-		_, err := checks.Compose(c)(t.Context(), &checks.Request[any]{})
-		if err == nil || err.Error() != "cannot convert nothing to *checks_test.Database: a test error" {
-			t.Errorf("the resource is a nil interface without a type: %v", err)
-		}
-	})
-	t.Run("NilMap", func(t *testing.T) {
-		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(map[string]int) string { return "" })), func(*newer) (map[string]int, error) { return nil, nil })
-		if res, err := checks.Compose(c)(t.Context(), &checks.Request[*newer]{}); !errors.As(err, new(*checks.ConversionError)) {
-			t.Errorf("nil must be refused: %v, %v", res, err)
-		}
-	})
+	const returnedNil = "the conversion returned nil: return the converted resource, or an error"
+	conversionFails(t, func(*newer) (any, error) { return nil, nil }, "cannot convert *checks_test.newer to interface {}: "+returnedNil)
+	conversionFails(t, func(*newer) (map[string]int, error) { return nil, nil }, "cannot convert *checks_test.newer to map[string]int: "+returnedNil)
+	conversionFails(t, func(any) (*Database, error) { return nil, errTest }, "cannot convert nothing to *checks_test.Database: a test error")
 	t.Run("NilRequest", func(t *testing.T) {
 		h := checks.Convert(c, (*newer).older).Then(func(context.Context, *checks.Request[*newer]) (checks.Result, error) { return checks.Proceed(), nil })
 		if res, err := h(t.Context(), nil); !errors.Is(err, checks.ErrNilRequest) || !res.IsZero() {

@@ -115,8 +115,6 @@ var ofResource = kind[request]{
 	restored: func(r request) func() { saved := *r; return func() { *r = saved } },
 }
 
-func ptr[V any](v V) *V { return &v }
-
 // panicOf returns the text of the value with which f panics.
 func panicOf(f func()) (text string) {
 	defer func() {

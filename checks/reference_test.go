@@ -254,33 +254,27 @@ func TestReferenceReady(t *testing.T) {
 		}
 		mustAnswer(t, "all references may be nil", proceeding(), optional, &checks.Request[pair]{})
 	})
-	many := make([]checks.Ref, 32_000)
-	for i := range many {
-		many[i] = checks.Ref{Kind: "Network", Name: strconv.Itoa(i)}
-	}
-	t.Run("ManyAwaited", func(t *testing.T) {
-		var asked []checks.Ref
-		check := checks.ReferenceReady("network", func(*Database) []checks.Ref { return many }, checks.WithWaitingFor(many...), checks.WithWaitingFor(prod))
-		a, _ := ask(t, check, &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: objects{}.resolver(&asked)}})
-		if got := a.Result.WaitingFor(); !slices.Equal(got, append(slices.Clone(many), prod)) {
-			t.Errorf("it waits for %d objects, want the references and then the object of the option", len(got))
-		}
-	})
 	t.Run("Many", func(t *testing.T) {
-		check := checks.ReferenceReady("network", func(*Database) []checks.Ref { return many })
-		finds := func(o checks.Object, err error) answer {
-			a, _ := ask(t, check, &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(context.Context, checks.Ref) (checks.Object, error) { return o, err }}})
+		many := make([]checks.Ref, 32_000)
+		for i := range many {
+			many[i] = checks.Ref{Kind: "Network", Name: strconv.Itoa(i)}
+		}
+		check := checks.ReferenceReady("network", func(*Database) []checks.Ref { return many }, checks.WithWaitingFor(many...), checks.WithWaitingFor(prod))
+		finds := func(err error) answer {
+			a, _ := ask(t, check, &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, err }}})
 			return a
 		}
-		got := finds(checks.Object{}, nil)
-		if message := got.Result.Message(); len(message) > 2000 || !strings.HasSuffix(message, "network Network 9"+notFound+"; and 31,990 more") {
-			t.Errorf("a message of %d bytes that ends with %q, want ten references and the number of the others", len(message), message[max(0, len(message)-80):])
+		got := finds(nil)
+		for text, end := range map[string]string{
+			got.Result.Message(): "network Network 9" + notFound + "; and 31,990 more",
+			finds(errDown).Err:   "network Network 9: the index is down; and 31,990 more",
+		} {
+			if len(text) > 2000 || !strings.HasSuffix(text, end) {
+				t.Errorf("a text of %d bytes that ends with %q, want ten references and the number of the others", len(text), text[max(0, len(text)-80):])
+			}
 		}
-		if n := len(got.Result.WaitingFor()); n != len(many) {
-			t.Errorf("it waits for %d objects, want all %d", n, len(many))
-		}
-		if text := finds(checks.Object{}, errDown).Err; len(text) > 2000 || !strings.HasSuffix(text, "network Network 9: the index is down; and 31,990 more") {
-			t.Errorf("an error of %d bytes that ends with %q, want ten references and the number of the others", len(text), text[max(0, len(text)-80):])
+		if refs := got.Result.WaitingFor(); !slices.Equal(refs, append(slices.Clone(many), prod)) {
+			t.Errorf("it waits for %d objects, want the references and then the object of the option", len(refs))
 		}
 	})
 }

@@ -201,7 +201,7 @@ func TestSelectorsPanic(t *testing.T) {
 		"Error":  {"errors.Is finds the error", func(*Deep) { panic(failure) }, failure, "selector failed"},
 	}
 	req := func() *checks.Request[*Deep] {
-		d := deep(ptr(State("Succeeded")))
+		d := deep(new(State("Succeeded")))
 		return &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
 	}
 	for name, tc := range cases {
@@ -258,7 +258,7 @@ func FuzzState(f *testing.F) {
 			return folded(trimmed(state)) == folded(trimmed(s))
 		})
 		reported := trimmed(state) != ""
-		d := deep(ptr(State(state)))
+		d := deep(new(State(state)))
 		req := &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
 		for name, tc := range map[string]struct {
 			set  checks.Option
@@ -280,9 +280,6 @@ func FuzzState(f *testing.F) {
 					first, err := ask(t, link, req)
 					if err != nil || first.Result.Proceeds() != lets || first.Result.Blocked() == lets {
 						t.Errorf("%q, %q: %s answers %s, error %v, want proceed: %t", state, set, check, first.Result, err, lets)
-					}
-					if again, _ := ask(t, link, req); !again.Result.Equal(first.Result) {
-						t.Errorf("%q: %s answers %s, and then %s", state, check, first.Result, again.Result)
 					}
 					if message := first.Result.Message(); oneLine(trimmed(one)) && oneLine(trimmed(two)) && !oneLine(message) {
 						t.Errorf("%q: the message of %s is not one line of text: %q", state, check, message)

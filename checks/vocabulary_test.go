@@ -30,7 +30,7 @@ func TestVocabulary(t *testing.T) {
 		"Settled":    {"a settled state proceeds", state, "broken", false, proceeding()},
 		"Busy":       {"another state blocks, and the message has the cloud's words", state, "PATCHING", false, blocks("ResourceState", classify.Slow, `the resource is in state "PATCHING": it must be READY or BROKEN`)},
 		"NotGood":    {"after Apply another settled state blocks", state, "BROKEN", true, blocks("ResourceState", classify.Slow, `the resource is in state "BROKEN": it must be READY`)},
-		"Live":       {"LiveState uses these words", live(deep(ptr(State("BROKEN"))), words), "", false, proceeding()},
+		"Live":       {"LiveState uses these words", live(deep(new(State("BROKEN"))), words), "", false, proceeding()},
 		"AzuresWord": {"Azure's word does not approve", approval("Approved", words), "", false, blocks("ApprovalUnknown", classify.Slow, `link has the unknown approval status "Approved": it must be approved`)},
 		"Waiting":    {"each word of a list counts", approval("WAITING", words), "", false, blocks("ApprovalPending", classify.Slow, "link must be approved by a person")},
 		"OddCase": {"case and white space make no difference, and the last words hold", checks.ProvisioningState(deepState, words, checks.Vocabulary{},
