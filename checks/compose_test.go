@@ -127,37 +127,34 @@ func open[R any](name string) chain.Middleware[R, checks.Result] {
 }
 
 // A check refuses a request that no Compose opened, because a chain run by Then
-// would proceed past a link that forgets next.
+// would proceed past a link that forgets next. A gate refuses it before it acts.
 func TestNotComposed(t *testing.T) {
 	const text = "the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then"
+	closed := ofResource.fresh()
+	if _, err := checks.Compose(chain.New(returns[request]("a", checks.Proceed(), nil)))(t.Context(), closed); err != nil {
+		t.Fatal(err)
+	}
 	cases := map[string]struct {
 		reason string
-		link   link
 		req    request
 		err    string
 		is     error
 	}{
-		"Check": {"a check", checks.Check("a", proceeds), ofResource.fresh(), "checks: link a: " + text, checks.ErrNotComposed},
-		"Gate":  {"a gate refuses the request before it acts", checks.Gate("a", proceeds), ofResource.fresh(), "checks: link Gate(a): " + text, checks.ErrNotComposed},
-		"Nil":   {"a nil request is an error instead of a panic", checks.Check("a", proceeds), nil, "checks: link a: the request is nil", checks.ErrNilRequest},
+		"Unopened": {"no Compose opened the request", ofResource.fresh(), "checks: link Gate(a): " + text, checks.ErrNotComposed},
+		"Closed":   {"the call of Compose has ended", closed, "checks: link Gate(a): " + text, checks.ErrNotComposed},
+		"Nil":      {"a nil request is an error instead of a panic", nil, "checks: link Gate(a): the request is nil", checks.ErrNilRequest},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			h := chain.New(tc.link).Then(proceeds)
-			for range 2 {
-				res, err := h(t.Context(), tc.req)
-				if err == nil || err.Error() != tc.err || !errors.Is(err, tc.is) || !res.IsZero() {
-					t.Errorf("%s: %v, %v, want the error %q", tc.reason, res, err, tc.err)
-				}
+			gate := checks.Gate("a", func(context.Context, request) (checks.Result, error) {
+				t.Error("the gate acted")
+				return checks.Proceed(), nil
+			})
+			res, err := chain.New(gate).Then(proceeds)(t.Context(), tc.req)
+			if err == nil || err.Error() != tc.err || !errors.Is(err, tc.is) || !res.IsZero() {
+				t.Errorf("%s: %v, %v, want the error %q", tc.reason, res, err, tc.err)
 			}
 		})
-	}
-	req := ofResource.fresh()
-	if _, err := checks.Compose(chain.New(checks.Check("a", proceeds)))(t.Context(), req); err != nil {
-		t.Error(err)
-	}
-	if _, err := chain.New(checks.Check("a", proceeds)).Then(proceeds)(t.Context(), req); !errors.Is(err, checks.ErrNotComposed) {
-		t.Errorf("after a call of Compose the request must be closed, got %v", err)
 	}
 }
 

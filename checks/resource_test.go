@@ -54,22 +54,12 @@ func TestResourceIs(t *testing.T) {
 
 func TestPaused(t *testing.T) {
 	const text = "the resource is paused; resume it to continue"
-	cases := map[string]struct {
-		reason string
-		d      *Database
-		opts   []checks.Option
-		want   answer
-	}{
-		"Running": {"the resource is not paused", &Database{}, nil, proceeding()},
-		"Paused":  {"a paused resource waits until a person resumes it", &Database{Paused: true}, nil, blocks("Paused", classify.OnChange, text)},
-		"Options": {"options replace the reason and the retry", &Database{Paused: true}, []checks.Option{checks.WithReason("OnHold"), checks.WithRetry(classify.Slow)}, blocks("OnHold", classify.Slow, text)},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			mustAnswer(t, tc.reason, tc.want, checks.Paused(func(d *Database) bool { return d.Paused }, tc.opts...), &checks.Request[*Database]{Resource: tc.d})
-		})
-	}
-	_, err := ask(t, checks.Paused(func(d *Database) bool { return d.Paused }), &checks.Request[*Database]{})
+	paused := func(d *Database) bool { return d.Paused }
+	req := &checks.Request[*Database]{Resource: &Database{Paused: true}}
+	mustAnswer(t, "the resource is not paused", proceeding(), checks.Paused(paused), &checks.Request[*Database]{Resource: &Database{}})
+	mustAnswer(t, "a paused resource waits until a person resumes it", blocks("Paused", classify.OnChange, text), checks.Paused(paused), req)
+	mustAnswer(t, "options replace the reason and the retry", blocks("OnHold", classify.Slow, text), checks.Paused(paused, checks.WithReason("OnHold"), checks.WithRetry(classify.Slow)), req)
+	_, err := ask(t, checks.Paused(paused), &checks.Request[*Database]{})
 	mustNameNil(t, err, "Paused", "resource_test.go", "return false where a field that may be nil is unset")
 }
 
@@ -90,11 +80,14 @@ func TestApprovalPending(t *testing.T) {
 		disconnected = " was disconnected: a person has to connect it again"
 		absent       = " has no approval status yet"
 	)
+	type req = checks.Request[*[]checks.Approval]
 	of := func(status string) checks.Approval { return checks.Approval{Name: status, Status: status} }
-	list := func(a ...checks.Approval) []checks.Approval { return a }
+	list := func(a ...checks.Approval) req { return req{Resource: &a} }
+	nilled := nilHere("resource_test.go")
+	unreported := noting(blocks("ApprovalAbsent", classify.Slow, "the list of approvals is not reported yet"), nilled)
 	cases := map[string]struct {
 		reason string
-		list   []checks.Approval
+		req    req
 		opts   []checks.Option
 		want   answer
 	}{
@@ -111,48 +104,25 @@ func TestApprovalPending(t *testing.T) {
 		"Minimum":       {"enough approvals proceed", list(of("Approved"), of("Approved")), []checks.Option{checks.WithMinimum(2)}, proceeding()},
 		"TooFew":        {"too few approvals block", list(of("Approved")), []checks.Option{checks.WithMinimum(2)}, blocks("ApprovalAbsent", classify.Slow, "approvals found: 1, required: at least 2")},
 		"Replaced":      {"options replace the reason and the retry", list(of("Rejected")), []checks.Option{checks.WithReason("NotApproved"), checks.WithRetry(classify.VerySlow)}, blocks("NotApproved", classify.VerySlow, "Rejected"+rejected)},
-		"NilInSelector": {"a nil dereference is an unreported status", list(checks.Approval{Name: "nil"}), nil, noting(blocks("ApprovalAbsent", classify.Slow, "connection 1 of 1"+absent), nilHere("resource_test.go"))},
+		"NilInSelector": {"a nil dereference is an unreported status", list(checks.Approval{Name: "nil"}), nil, noting(blocks("ApprovalAbsent", classify.Slow, "connection 1 of 1"+absent), nilled)},
+
+		"NotReported":   {"an unreported list is unknown, not empty: a present resource may have approvals", req{Presence: checks.Present}, nil, unreported},
+		"NotThere":      {"an absent resource has nothing to approve", req{Presence: checks.Absent}, nil, proceeding(nilled)},
+		"NotThereYet":   {"an absent resource has fewer approvals than the minimum", req{Presence: checks.Absent}, []checks.Option{checks.WithMinimum(1)}, noting(blocks("ApprovalAbsent", classify.Slow, "approvals found: 0, required: at least 1"), nilled)},
+		"NotThereAfter": {"an absent resource blocks after Apply", req{Presence: checks.Absent, OwnerRequest: checks.OwnerRequest{Applied: true}}, nil, unreported},
+		"NotNeeded":     {"WithUnknownAllowed proceeds", req{Presence: checks.Present}, []checks.Option{checks.WithUnknownAllowed()}, proceeding(nilled)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			check := checks.ApprovalPending(func(a []checks.Approval) []checks.Approval { return a }, func(a checks.Approval) checks.Approval {
+			check := checks.ApprovalPending(func(a *[]checks.Approval) []checks.Approval { return *a }, func(a checks.Approval) checks.Approval {
 				if a.Name == "nil" {
 					return *(*checks.Approval)(nil)
 				}
 				return a
 			}, tc.opts...)
-			mustAnswer(t, tc.reason, tc.want, check, &checks.Request[[]checks.Approval]{Resource: tc.list})
-		})
-	}
-}
-
-// An unreported list is unknown, not empty.
-func TestApprovalPendingNotReported(t *testing.T) {
-	nilList := nilHere("resource_test.go")
-	unknown := noting(blocks("ApprovalAbsent", classify.Slow, "the list of approvals is not reported yet"), nilList)
-	cases := map[string]struct {
-		reason string
-		req    checks.Request[*Database]
-		opts   []checks.Option
-		want   answer
-	}{
-		"Present":        {"a present resource may have approvals", checks.Request[*Database]{Presence: checks.Present}, nil, unknown},
-		"Absent":         {"an absent resource has nothing to approve", checks.Request[*Database]{Presence: checks.Absent}, nil, proceeding(nilList)},
-		"AbsentMinimum":  {"an absent resource has fewer approvals than the minimum", checks.Request[*Database]{Presence: checks.Absent}, []checks.Option{checks.WithMinimum(1)}, noting(blocks("ApprovalAbsent", classify.Slow, "approvals found: 0, required: at least 1"), nilList)},
-		"AbsentApplied":  {"an absent resource blocks after Apply", checks.Request[*Database]{Presence: checks.Absent, OwnerRequest: checks.OwnerRequest{Applied: true}}, nil, unknown},
-		"UnknownAllowed": {"WithUnknownAllowed proceeds", checks.Request[*Database]{Presence: checks.Present}, []checks.Option{checks.WithUnknownAllowed()}, proceeding(nilList)},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			tc.req.Resource = &Database{}
-			check := checks.ApprovalPending(connections, func(c Connection) checks.Approval { return checks.Approval{} }, tc.opts...)
 			mustAnswer(t, tc.reason, tc.want, check, &tc.req)
 		})
 	}
-}
-
-func connections(d *Database) []Connection {
-	return d.Status.Connections
 }
 
 // Deep holds a state three pointers deep, like the types of a cloud's SDK.
