@@ -138,7 +138,7 @@ func TestFollowingChecks(t *testing.T) {
 		type newer struct{ old *Database }
 		c := checks.Convert(chain.New(checks.ReferenceReady("network", refs)), func(n *newer) (*Database, error) {
 			if n.old == nil {
-				return nil, errTest
+				return &Database{Network: lan}, errTest
 			}
 			return n.old, nil
 		})
