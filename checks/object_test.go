@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -33,18 +34,13 @@ func TestRefString(t *testing.T) {
 	}
 }
 
-func TestState(t *testing.T) {
-	for state, want := range map[checks.State]string{checks.Unknown: "unknown", checks.NotReady: "not ready", checks.Ready: "ready", checks.Ready + 1: "unknown", 77: "unknown"} {
-		if got := state.String(); got != want {
-			t.Errorf("State(%d).String() = %q, want %q", state, got, want)
-		}
-	}
-}
-
-func TestPresence(t *testing.T) {
-	for p, want := range map[checks.Presence]string{0: "unknown", checks.PresenceOf(false): "absent", checks.PresenceOf(true): "present", 7: "unknown"} {
-		if got := p.String(); got != want {
-			t.Errorf("Presence(%d).String() = %q, want %q", p, got, want)
+func TestWords(t *testing.T) {
+	for word, want := range map[fmt.Stringer]string{
+		checks.Unknown: "unknown", checks.NotReady: "not ready", checks.Ready: "ready", checks.Ready + 1: "unknown", checks.State(77): "unknown",
+		checks.Presence(0): "unknown", checks.PresenceOf(false): "absent", checks.PresenceOf(true): "present", checks.Presence(7): "unknown",
+	} {
+		if got := word.String(); got != want {
+			t.Errorf("%T(%d).String() = %q, want %q", word, word, got, want)
 		}
 	}
 }
