@@ -37,11 +37,17 @@ func TestRefString(t *testing.T) {
 func TestWords(t *testing.T) {
 	for word, want := range map[fmt.Stringer]string{
 		checks.Unknown: "unknown", checks.NotReady: "not ready", checks.Ready: "ready", checks.Ready + 1: "unknown", checks.State(77): "unknown",
-		checks.Presence(0): "unknown", checks.PresenceOf(false): "absent", checks.PresenceOf(true): "present", checks.Presence(7): "unknown",
+		checks.Presence(0): "unknown", checks.Absent: "absent", checks.Present: "present", checks.Presence(7): "unknown",
 	} {
 		if got := word.String(); got != want {
 			t.Errorf("%T(%d).String() = %q, want %q", word, word, got, want)
 		}
+	}
+}
+
+func TestPresenceOf(t *testing.T) {
+	if checks.PresenceOf(false) != checks.Absent || checks.PresenceOf(true) != checks.Present {
+		t.Errorf("PresenceOf returns %s for false and %s for true", checks.PresenceOf(false), checks.PresenceOf(true))
 	}
 }
 
