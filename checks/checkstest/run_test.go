@@ -107,12 +107,12 @@ func TestRunHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := make(chan struct{})
 		defer close(end)
-		hangs := decide(func(_ context.Context, _ request, end <-chan struct{}) (checks.Result, error) {
+		hangs := decide(func(context.Context, request) (checks.Result, error) {
 			<-end
 			return checks.Proceed(), nil
 		})
 		fake, start := &fakeT{}, time.Now()
-		checkstest.Run(fake, hangs(end), checkstest.Cases[*Database]{"A": {Reason: "why", Request: checkstest.Request(&Database{}), Want: checkstest.Proceeds()}})
+		checkstest.Run(fake, hangs, checkstest.Cases[*Database]{"A": {Reason: "why", Request: checkstest.Request(&Database{}), Want: checkstest.Proceeds()}})
 		want := `checkstest: Wrong: case "A" (why): want proceed, but it does not return within 5s`
 		if diff := cmp.Diff(want, fake.complaint()); diff != "" || time.Since(start) != 5*time.Second {
 			t.Errorf("after %s: -want, +got:\n%s", time.Since(start), diff)
