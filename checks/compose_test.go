@@ -348,6 +348,9 @@ func cachedModel(t *rapid.T) {
 		if passes := got.Err == "" && res.Equal(checks.Proceed()); passes != (known || next == proceed) {
 			t.Fatalf("%v, remembered %v, the check would answer %s: got %v, %s", call, passed, next, res, got.Err)
 		}
+		if !known && next == fail && got.Err != "failure c" {
+			t.Fatalf("the error of the check is lost: %s", got.Err)
+		}
 		if !known && next == proceed && key != 0 {
 			passed[call] = time.Now()
 		}
