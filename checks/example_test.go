@@ -190,3 +190,82 @@ func ExampleSlot() {
 	fmt.Println(cluster.Version, err)
 	// Output: 17 <nil>
 }
+
+func ExampleOwnerReady() {
+	check := checks.Compose(chain.New(checks.OwnerReady()))
+	req := &checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: &Cluster{}}}
+
+	req.Owner.Readiness = checks.Readiness{State: checks.NotReady, Reason: "Creating"}
+	fmt.Println(check(ctx, req))
+
+	// The owner was ready before its spec changed.
+	req.Owner.Readiness = checks.Readiness{State: checks.Ready, Observed: 3, Generation: 4}
+	fmt.Println(check(ctx, req))
+
+	req.Owner.Readiness = checks.Readiness{State: checks.Ready, Observed: 4, Generation: 4}
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block OwnerNotReady: owner Cluster prod is not ready: Creating [fast, waiting for Cluster prod] <nil>
+	// block OwnerReadinessStale: owner Cluster prod was ready for generation 3 of its spec; it must be ready for generation 4 [fast, waiting for Cluster prod] <nil>
+	// proceed <nil>
+}
+
+func ExampleProvisioningState() {
+	check := checks.Compose(chain.New(
+		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState },
+			checks.WithAllowed("Succeeded", "Failed", "Canceled", "Ready")),
+	))
+
+	req := ofDatabase(&Database{Status: &DatabaseStatus{ProvisioningState: &upgrading}})
+	fmt.Println(check(ctx, req))
+
+	req.Resource.Status, req.Presence = nil, checks.Absent // not in the cloud yet, so no state is reported
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block ResourceState: the resource is in state "Upgrading": it must be Succeeded, Failed, Canceled or Ready [slow] <nil>
+	// proceed <nil>
+}
+
+// All reports every blocker. A chain reports the first one.
+func ExampleAll() {
+	check := checks.Compose(chain.New(checks.All(
+		checks.Paused(func(d *Database) bool { return d.Paused }),
+		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
+	)))
+
+	res, _ := check(ctx, ofDatabase(&Database{Paused: true, Status: &DatabaseStatus{ProvisioningState: &upgrading}}))
+	fmt.Println(res.Reason())
+	fmt.Println(res.Message())
+	fmt.Println(res.Retry())
+	// Output:
+	// Paused
+	// Paused: the resource is paused; resume it to continue; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
+	// on change
+}
+
+// A user deletes a cluster. The deletion waits until no database refers to the
+// cluster, also while these databases are being deleted.
+func ExampleUnused() {
+	type Cluster struct{ Name string }
+
+	check := checks.Compose(chain.New(
+		checks.Unused("databases", func(c *Cluster) checks.Query {
+			return checks.Query{Group: "example.com", Kind: "Database", Field: "spec.cluster", Value: c.Name}
+		}),
+	))
+
+	req := &checks.Request[*Cluster]{Resource: &Cluster{Name: "demo"}}
+	orders := checks.Object{Ref: checks.Ref{Kind: "Database", Name: "orders"}, Value: &Database{}, Deleting: true}
+	users := checks.Object{Ref: checks.Ref{Kind: "Database", Name: "users"}, Value: &Database{}}
+	for _, set := range [][]checks.Object{{orders, users}, {}} {
+		req.Lister = func(context.Context, checks.Query) ([]checks.Object, error) { return set, nil }
+		res, err := check(ctx, req)
+		fmt.Println(res.Reason(), res.Message(), err)
+		fmt.Println("  waits for", res.WaitingFor())
+	}
+	// Output:
+	// InUse databases: 2 objects still use the resource: Database orders; Database users: waiting until all are gone <nil>
+	//   waits for [every Database.example.com with spec.cluster=demo]
+	//   <nil>
+	//   waits for []
+}
