@@ -6,9 +6,6 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Object is the common type of all resources, for an engine of all kinds.
-type Object interface{ GetName() string }
-
 // APIs has the clients of the checks that send requests. A check with a nil
 // client fails when it runs.
 type APIs struct {
@@ -21,9 +18,10 @@ type APIs struct {
 
 // Register registers all kinds of this package: the extensions that all kinds
 // share, those of the kind, and its rules for errors. A kind with rules only
-// needs no type of its own. The reconcilers need
-// flow.WithErrors(azure.Errors()) to read the errors of Azure.
-func Register(r *flow.Registry[Object], apis APIs) {
+// needs no type of its own. An operator replaces any by the common type of its
+// resources. The reconcilers need flow.WithErrors(azure.Errors()) to read the
+// errors of Azure.
+func Register(r *flow.Registry[any], apis APIs) {
 	register(r, "kusto Cluster", KustoClusterExtensions())
 	register(r, "kusto Database", KustoDatabaseExtensions())
 	register(r, "containerservice ManagedCluster", ManagedClusterExtensions())
@@ -57,11 +55,11 @@ func Register(r *flow.Registry[Object], apis APIs) {
 		"servicebus NamespacesTopicsSubscription",
 		"sql Server", "sql ServersAzureADOnlyAuthentication", "sql ServersVulnerabilityAssessment",
 	} {
-		register(r, kind, flow.Extensions[Object]{})
+		register(r, kind, flow.Extensions[any]{})
 	}
 }
 
-func register[T Object](r *flow.Registry[Object], kind string, own flow.Extensions[T]) {
+func register[T any](r *flow.Registry[any], kind string, own flow.Extensions[T]) {
 	rules := flow.Extensions[T]{}
 	if table, ok := Classifiers[kind]; ok {
 		rules.Classify = table.Chain()
@@ -72,25 +70,6 @@ func register[T Object](r *flow.Registry[Object], kind string, own flow.Extensio
 // base has the extensions that all kinds share: no request is sent before the
 // owner is ready. As in ASO, it has no rule for quotas: Slow notices a raised
 // quota within minutes.
-func base[T Object]() flow.Extensions[T] {
+func base[T any]() flow.Extensions[T] {
 	return flow.Extensions[T]{OwnerCheck: chain.New(checks.OwnerReady())}
 }
-
-// GetName implements [Object].
-func (c *KustoCluster) GetName() string                { return c.Name }
-func (d *KustoDatabase) GetName() string               { return d.Name }
-func (c *ManagedCluster) GetName() string              { return c.Name }
-func (p *ManagedClustersAgentPool) GetName() string    { return p.Name }
-func (s *FlexibleServer) GetName() string              { return s.Name }
-func (d *FlexibleServersDatabase) GetName() string     { return d.Name }
-func (r *FlexibleServersFirewallRule) GetName() string { return r.Name }
-func (d *CassandraDataCenter) GetName() string         { return d.Name }
-func (a *DatabaseAccount) GetName() string             { return a.Name }
-func (d *SQLDatabase) GetName() string                 { return d.Name }
-func (c *HcpOpenShiftCluster) GetName() string         { return c.Name }
-func (k *VaultKey) GetName() string                    { return k.Name }
-func (e *PrivateEndpoint) GetName() string             { return e.Name }
-func (s *VirtualNetworksSubnet) GetName() string       { return s.Name }
-func (l *SharedPrivateLink) GetName() string           { return l.Name }
-func (t *Target) GetName() string                      { return t.Name }
-func (b *BackupVaultsBackupInstance) GetName() string  { return b.Name }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
@@ -48,8 +47,8 @@ type Program struct {
 	New func(first bool) *Engine
 	// End ends the run at a time. Zero: it ends when all resources are ready.
 	End time.Duration
-	// Rows adds rows to the comparison. Nil: none.
-	Rows func(c Comparison, first, second *Engine)
+	// Each adds the time at which each resource became ready to the comparison.
+	Each bool
 }
 
 // Main runs the program with the arguments of the process, and ends the process.
@@ -132,8 +131,10 @@ func (p Program) show(out io.Writer, first *Engine) error {
 	rows.Counts(first.Tally.Verbs, second.Tally.Verbs)
 	rows.Row("answered by an error", first.Tally.Failed, second.Tally.Failed)
 	rows.Counts(first.Tally.Failures, second.Tally.Failures)
-	if p.Rows != nil {
-		p.Rows(rows, first, second)
+	for _, last := range first.Last() {
+		if p.Each {
+			rows.Row(last.Resource.String()+" ready at", first.ReadyAt(last.Resource), second.ReadyAt(last.Resource))
+		}
 	}
 	if p.End == 0 {
 		at := func(e *Engine) string {
@@ -214,9 +215,4 @@ func (c Comparison) Counts(a, b map[string]int) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c.Row("  "+name, a[name], b[name])
 	}
-}
-
-// Ready prints the times at which a resource became ready.
-func (c Comparison) Ready(ref checks.Ref, first, second *Engine) {
-	c.Row(ref.String()+" ready at", first.ReadyAt(ref), second.ReadyAt(ref))
 }

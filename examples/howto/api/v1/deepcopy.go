@@ -16,13 +16,11 @@ func (c *Cluster) DeepCopyObject() runtime.Object {
 
 // DeepCopyObject copies the list.
 func (l *ClusterList) DeepCopyObject() runtime.Object {
-	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
-	out.Items = nil
-	for i := range l.Items {
-		out.Items = append(out.Items, *l.Items[i].DeepCopyObject().(*Cluster))
+	out := &ClusterList{TypeMeta: l.TypeMeta, ListMeta: *l.ListMeta.DeepCopy()}
+	for _, item := range l.Items {
+		out.Items = append(out.Items, *item.DeepCopyObject().(*Cluster))
 	}
-	return &out
+	return out
 }
 
 // DeepCopyObject copies the database.
@@ -35,11 +33,9 @@ func (d *Database) DeepCopyObject() runtime.Object {
 
 // DeepCopyObject copies the list.
 func (l *DatabaseList) DeepCopyObject() runtime.Object {
-	out := *l
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
-	out.Items = nil
-	for i := range l.Items {
-		out.Items = append(out.Items, *l.Items[i].DeepCopyObject().(*Database))
+	out := &DatabaseList{TypeMeta: l.TypeMeta, ListMeta: *l.ListMeta.DeepCopy()}
+	for _, item := range l.Items {
+		out.Items = append(out.Items, *item.DeepCopyObject().(*Database))
 	}
-	return &out
+	return out
 }
