@@ -13,7 +13,6 @@ import (
 
 // ManagedCluster is a cluster of Azure Kubernetes Service.
 type ManagedCluster struct {
-	Name string
 	Spec struct {
 		KubernetesVersion *string // such as "1.31" or "1.31.2"; nil: Azure chooses
 	}
@@ -25,7 +24,6 @@ type ManagedCluster struct {
 
 // ManagedClustersAgentPool is a pool of nodes of a cluster.
 type ManagedClustersAgentPool struct {
-	Name string
 	Spec struct {
 		OrchestratorVersion *string // as KubernetesVersion of the cluster
 	}

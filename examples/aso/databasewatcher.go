@@ -136,14 +136,13 @@ var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{1
 
 // Watcher watches databases, which are its targets.
 type Watcher struct {
-	Name string
 	Spec struct {
 		Datastore *string // the destination of the data; nil: none
 	}
 }
 
 // Target is a watched database.
-type Target struct{ Name string }
+type Target struct{}
 
 // WatcherAPI reads and starts the watcher of a target.
 type WatcherAPI interface {

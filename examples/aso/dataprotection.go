@@ -11,7 +11,6 @@ import (
 
 // BackupVaultsBackupInstance is a backed-up resource.
 type BackupVaultsBackupInstance struct {
-	Name   string
 	Status struct {
 		ID         *string // nil: not reported yet
 		Properties *struct{ ProtectionStatus *ProtectionStatus }

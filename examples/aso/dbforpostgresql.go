@@ -12,14 +12,13 @@ type ServerState string
 
 // FlexibleServer is a PostgreSQL server. It has no provisioning state.
 type FlexibleServer struct {
-	Name   string
 	Status struct{ State *ServerState }
 }
 
 // FlexibleServersDatabase and FlexibleServersFirewallRule belong to a server.
 type (
-	FlexibleServersDatabase     struct{ Name string }
-	FlexibleServersFirewallRule struct{ Name string }
+	FlexibleServersDatabase     struct{}
+	FlexibleServersFirewallRule struct{}
 )
 
 func flexibleServerState(s *FlexibleServer) *ServerState { return s.Status.State }

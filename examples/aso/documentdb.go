@@ -12,14 +12,13 @@ import (
 
 // CassandraCluster is a managed Cassandra cluster. It owns data centers.
 type CassandraCluster struct {
-	Name   string
 	Status struct {
 		Properties *struct{ ProvisioningState *string }
 	}
 }
 
 // CassandraDataCenter belongs to a cluster.
-type CassandraDataCenter struct{ Name string }
+type CassandraDataCenter struct{}
 
 // CassandraDataCenterExtensions wait until the cluster is Succeeded. A data
 // center cannot join a failed cluster.
@@ -36,7 +35,6 @@ func cassandraClusterState(c *CassandraCluster) *string { return c.Status.Proper
 
 // DatabaseAccount is an account of Cosmos DB.
 type DatabaseAccount struct {
-	Name   string
 	Status struct{ ProvisioningState *string }
 }
 
@@ -53,7 +51,6 @@ func DatabaseAccountExtensions() flow.Extensions[*DatabaseAccount] {
 // SQLDatabase is an SQL database in an account of Cosmos DB. ASO calls it
 // SqlDatabase.
 type SQLDatabase struct {
-	Name string
 	Spec struct {
 		Options *struct {
 			Throughput        *int // fixed

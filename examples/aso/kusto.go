@@ -10,12 +10,11 @@ import (
 // operation under way, State whether the cluster runs. A stopped cluster is
 // Succeeded and Stopped.
 type KustoCluster struct {
-	Name   string
 	Status struct{ ProvisioningState, State *string }
 }
 
 // KustoDatabase belongs to a cluster.
-type KustoDatabase struct{ Name string }
+type KustoDatabase struct{}
 
 func kustoProvisioningState(c *KustoCluster) *string { return c.Status.ProvisioningState }
 

@@ -11,7 +11,6 @@ import (
 // PrivateEndpoint is an address in a virtual network that connects to a
 // service. The service's owner has to approve its manual connections.
 type PrivateEndpoint struct {
-	Name string
 	Spec struct {
 		ManualPrivateLinkServiceConnections []struct{ Name string }
 	}
@@ -64,7 +63,6 @@ func valueOf(s *string) string {
 
 // VirtualNetworksSubnet is a subnet of a virtual network.
 type VirtualNetworksSubnet struct {
-	Name   string
 	Status struct {
 		ProvisioningState *string
 		IPConfigurations  []IPConfiguration // the addresses in use

@@ -9,7 +9,6 @@ import (
 // HcpOpenShiftCluster is a cluster of Azure Red Hat OpenShift with a hosted
 // control plane.
 type HcpOpenShiftCluster struct {
-	Name   string
 	Status struct {
 		Properties *struct{ ProvisioningState *string }
 	}
