@@ -230,6 +230,7 @@ func TestSharedPrivateLink(t *testing.T) {
 		"to nothing":                  {"Azure explains the missing target", "{}", there("", "Pending"), "proceed", "", ""},
 		"not found":                   {"the target may be created later", link, "{target: {}}", "block ReferenceNotFound", "not found: waiting until it is created[Server sales]", ""},
 		"not in Azure yet":            {"the target has no ID", link, "{target: {value: the server}}", "block ReferenceNotReady", "waiting until it is created there[Server sales]", ""},
+		"cannot list":                 {"the connections are unknown", link, there(", errs: {list: 503 Down}"), "fail", "Down", list},
 		"resolver fails":              {"the target is unknown", link, "{target: {}, errs: {resolve: 503 Down}}", "fail", "Down", ""},
 		"no resolver":                 {"the target cannot be resolved", link, "{}", "fail", checks.ErrNoResolver.Error(), ""},
 	})
@@ -475,8 +476,6 @@ func (w *world[T]) Poll(_ context.Context, token string) (bool, error) {
 	_, err := w.begin("poll "+token, "")
 	return w.Ended, err
 }
-
-// The methods of the APIs.
 
 func (w *world[T]) Throughput(context.Context, *SQLDatabase) (Throughput, error) {
 	return w.around.Throughput, w.call("throughput")
