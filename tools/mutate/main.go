@@ -134,6 +134,7 @@ func (o *options) mutate(folders []string, stdout io.Writer) (ok bool, err error
 		}
 	}
 	var programs []*program
+	found := 0
 	for _, folder := range folders {
 		pkgs, err := load(folder, ".")
 		if err != nil {
@@ -147,7 +148,10 @@ func (o *options) mutate(folders []string, stdout io.Writer) (ok bool, err error
 			return false, err
 		}
 		p.mutants = slices.DeleteFunc(p.mutants, func(m *mutant) bool { return !strings.HasPrefix(m.in, o.in) })
-		programs = append(programs, p)
+		programs, found = append(programs, p), found+len(p.mutants)
+	}
+	if found == 0 && o.in != "" {
+		return false, fmt.Errorf("-in %s: no declaration with a mutant has this prefix in %s: begin with the folder, as chain.Chain", o.in, strings.Join(folders, ", "))
 	}
 	ok = o.stale(programs, known, stdout)
 	o.draw(programs)

@@ -254,6 +254,7 @@ func TestRun(t *testing.T) {
 			"an entry that a test notices is an error", []string{"-in", "m.Limit"}, atLimit + "  The same.\n\nm.Limit\n- return n\n+ return zero value\n  Wrong.\n", 1,
 			[]string{"listed as equivalent, but a test notices it:\nm.Limit\n- return n\n"},
 		},
+		"Nothing":     {"a prefix that matches nothing is an error", []string{"-in", "Limit"}, "", 3, nil},
 		"Unexplained": {"an entry needs a reason", nil, atLimit, 3, nil},
 		"Twice":       {"an entry must occur once", nil, atLimit + "  A.\n\n" + atLimit + "  B.\n", 3, nil},
 		"Sample":      {"a sample has the requested number of mutants", []string{"-sample", "3"}, "", 1, []string{"m: 3 mutants, "}},
