@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,36 +15,24 @@ import (
 
 // apiDir has a file with the exported names of each package that VERSIONING.md
 // covers, so that a review shows their changes.
-const apiDir = "tools/api/"
+const apiDir = "tools/api"
 
-// promised reports whether VERSIONING.md makes promises for the module.
-// Examples are copied, not imported.
-func (m *module) promised() bool {
-	return !m.private() && m.dir != "examples" && !strings.HasPrefix(m.dir, "examples/")
-}
-
-// load type-checks the packages of the module that users can import.
-func (m *module) load() ([]*types.Package, error) {
-	cfg := &packages.Config{
+// load type-checks the packages of a module that users can import.
+func (r *repo) load(m *module) (pkgs []*types.Package, err error) {
+	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedImports | packages.NeedExportFile | packages.NeedTypes,
-		Dir:  m.repo.file(m.dir),
+		Dir:  r.file(m.dir),
 		Env:  append(os.Environ(), "GOWORK=off"), // users have no workspace
-	}
-	loaded, err := packages.Load(cfg, "./...")
-	if err != nil {
-		return nil, err
-	}
-	var errs []error
-	var pkgs []*types.Package
+	}, "./...")
 	for _, p := range loaded {
-		for _, err := range p.Errors {
-			errs = append(errs, err)
+		for _, e := range p.Errors {
+			err = errors.Join(err, e)
 		}
 		if p.Name != "main" && !internal(p.PkgPath) && p.Types != nil {
 			pkgs = append(pkgs, p.Types)
 		}
 	}
-	return pkgs, errors.Join(errs...)
+	return pkgs, err
 }
 
 // names returns the exported names of a package, one a line. A key is a name, or a
@@ -92,65 +81,47 @@ func names(pkg *types.Package) string {
 	return "# The exported names of " + pkg.Path() + ". make api writes this file.\n" + strings.Join(lines, "")
 }
 
-// apiFiles returns the texts of the files in apiDir, by name.
-func (r *repo) apiFiles() (map[string]string, error) {
-	files := map[string]string{}
+// writeAPI writes the files of exported names into a new folder.
+func (r *repo) writeAPI(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
 	for _, m := range r.released() {
 		if !m.promised() {
 			continue
 		}
-		pkgs, err := m.load()
+		pkgs, err := r.load(m)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, pkg := range pkgs {
-			name := path.Join(m.dir, strings.TrimPrefix(pkg.Path(), m.path))
-			if name == "." {
-				name = path.Base(m.path)
+			name := strings.TrimPrefix(pkg.Path(), r.modules[0].path()+"/")
+			if pkg.Path() == r.modules[0].path() {
+				name = path.Base(name)
 			}
 			if len(pkg.Scope().Names()) > 0 {
-				files[apiDir+name+".txt"] = names(pkg)
+				err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)+".txt"), []byte(names(pkg))))
 			}
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return files, nil
-}
-
-// writeAPI writes the files of exported names.
-func (r *repo) writeAPI() error {
-	files, err := r.apiFiles()
-	if err != nil {
-		return err
-	}
-	if err := os.RemoveAll(r.file(apiDir)); err != nil {
-		return err
-	}
-	for name, text := range files {
-		err = errors.Join(err, writeFile(r.file(name), []byte(text)))
-	}
-	return err
+	return nil
 }
 
 // checkAPI reports stale files of exported names.
 func (r *repo) checkAPI() error {
-	files, err := r.apiFiles()
+	dir, err := os.MkdirTemp("", "release")
 	if err != nil {
 		return err
 	}
-	for _, f := range r.files { // of packages that are gone
-		if _, ok := files[f]; !ok && strings.HasPrefix(f, apiDir) {
-			files[f] = ""
-		}
+	defer os.RemoveAll(dir)
+	if err := r.writeAPI(filepath.Join(dir, "api")); err != nil {
+		return err
 	}
-	var errs []error
-	for name, text := range files {
-		have, err := os.ReadFile(r.file(name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		if string(have) != text {
-			errs = append(errs, fmt.Errorf("%s is stale, run make api", name))
-		}
+	if _, err := output(".", nil, "diff", "-ruN", r.file(apiDir), filepath.Join(dir, "api")); err != nil {
+		return fmt.Errorf("%s is stale, run make api: %w", apiDir, err)
 	}
-	return errors.Join(errs...)
+	return nil
 }

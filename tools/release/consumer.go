@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // programs is the folder with the programs of consumers. The folder of each is
@@ -20,57 +18,32 @@ const programs = "tools/release/testdata/consumers/"
 // joins the consumer of the root.
 const readmeProgram = "examples/first"
 
-// checkConsumers publishes a copy of the repository to a module proxy on disk.
-// It builds and tests a consumer of each module, outside of the repository and
-// without its workspace.
+// checkConsumers builds and tests a consumer of each module, outside of the
+// repository and without its workspace. The modules are those that a proxy would
+// have after a release.
 func (r *repo) checkConsumers(progress io.Writer) error {
-	dir, err := os.MkdirTemp("", "release")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	released, err := r.copyTo(filepath.Join(dir, "repo"))
-	if err != nil {
-		return err
-	}
-	// The go command caches downloads, so each rehearsal has its own version.
-	version := "v0.0.0-rehearsal" + strings.TrimPrefix(filepath.Base(dir), "release")
-	proxy := filepath.Join(dir, "proxy")
-	if err := released.publish(version, proxy); err != nil {
-		return err
-	}
-	out, err := output(".", nil, "go", "env", "GOPROXY", "GOFLAGS", "GOMODCACHE")
-	if err != nil {
-		return err
-	}
-	settings := strings.Split(out, "\n")
-	env := []string{
-		"GOWORK=off",
-		"GOSUMDB=off", // the go.sum files of the modules hold the sums
-		"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + settings[0],
-		"GOFLAGS=" + strings.TrimSpace(settings[1]+" -mod=mod -modcacherw"), // forget can remove folders that are writable
-	}
-	var errs []error
-	for _, m := range released.released() {
-		fmt.Fprintln(progress, "release: consumer of", m.path)
-		errs = append(errs, m.checkConsumer(env, version, filepath.Join(dir, "consumers", m.dir, "consumer")))
-	}
-	for _, m := range released.released() {
-		errs = append(errs, forget(settings[2], m.path, version))
-	}
-	return errors.Join(errs...)
+	const version = "v0.0.0-rehearsal"
+	return r.published(version, func(released *repo, unpacked string) error {
+		var errs []error
+		for _, m := range released.released() {
+			fmt.Fprintln(progress, "release: consumer of", m.path())
+			if err := released.checkConsumer(m, version, unpacked); err != nil {
+				errs = append(errs, fmt.Errorf("the consumer of %s: %w", m.path(), err))
+			}
+		}
+		return errors.Join(errs...)
+	})
 }
 
-// checkConsumer builds and tests a consumer of the module in a new folder, and
-// installs the programs of the module.
-func (m *module) checkConsumer(env []string, version, dir string) error {
+// checkConsumer builds and tests a consumer of the module in a new folder.
+func (r *repo) checkConsumer(m *module, version, unpacked string) error {
+	dir := filepath.Join(filepath.Dir(unpacked), "consumers", m.dir, "consumer")
 	folders := map[string]string{programs + m.dir: "."}
 	if m.dir == "." {
 		folders = map[string]string{programs + "root": ".", readmeProgram: "readme"}
 	}
 	for from, to := range folders {
-		err := os.CopyFS(filepath.Join(dir, to), os.DirFS(m.repo.file(from)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(r.file(from))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -78,34 +51,17 @@ func (m *module) checkConsumer(env []string, version, dir string) error {
 	if err := writeFile(filepath.Join(dir, "empty", "consumer.go"), []byte("package empty\n")); err != nil {
 		return err
 	}
-	programs := append(slices.Clone(env), "GOBIN="+filepath.Join(dir, "bin"))
-	for _, c := range []struct { // install refuses a module with replace or exclude directives
-		dir  string
-		env  []string
-		args []string
-	}{
-		// A tidy module does not change when its siblings are downloaded.
-		{m.repo.file(m.dir), env, []string{"mod", "tidy", "-diff"}},
-		{dir, env, []string{"mod", "init", "consumer.test"}},
-		{dir, env, []string{"get", m.path + "@" + version}},
-		{dir, env, []string{"build", m.path + "/..."}},
-		{dir, env, []string{"vet", "./..."}},
-		{dir, env, []string{"test", "./..."}},
-		{filepath.Dir(m.repo.dir), programs, []string{"install", m.path + "/...@" + version}},
+	edit := []string{"mod", "edit", "-require=" + m.path() + "@" + version}
+	for _, sibling := range r.released() {
+		edit = append(edit, "-replace="+sibling.path()+"="+filepath.Join(unpacked, sibling.folder()))
+	}
+	env := []string{"GOWORK=off", "GOSUMDB=off"} // the go.sum files of the modules hold the sums
+	for _, args := range [][]string{
+		{"mod", "init", "consumer.test"}, edit, {"build", "-mod=mod", m.path() + "/..."}, {"vet", "-mod=mod", "./..."}, {"test", "-mod=mod", "./..."},
 	} {
-		if _, err := output(c.dir, c.env, "go", c.args...); err != nil {
-			return fmt.Errorf("the consumer of %s: %w", m.path, err)
+		if _, err := output(dir, env, "go", args...); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// forget removes a version of a module from the module cache.
-func forget(cache, module, version string) (err error) {
-	name := filepath.FromSlash(module)
-	files, _ := filepath.Glob(filepath.Join(cache, "cache", "download", name, "@v", version+".*"))
-	for _, f := range append(files, filepath.Join(cache, name+"@"+version)) {
-		err = errors.Join(err, os.RemoveAll(f))
-	}
-	return err
 }

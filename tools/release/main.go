@@ -7,7 +7,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,53 +24,29 @@ Exit codes: 0 success; 1 a check or a command failed; 2 the arguments are wrong.
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 func run(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("release", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() { fmt.Fprint(stderr, usage) }
-	if err := flags.Parse(args); err != nil {
+	do := map[string]func(*repo) error{
+		"check": func(r *repo) error { return rehearse(r, stderr) },
+		"api":   func(r *repo) error { return r.writeAPI(r.file(apiDir)) },
+	}[strings.Join(args, " ")]
+	if len(args) == 2 && args[0] == "write" {
+		do = func(r *repo) error { return r.write(args[1], stdout) }
+	}
+	if do == nil {
+		fmt.Fprint(stderr, usage)
 		return 2
 	}
-	args = flags.Args()
-	command := strings.Join(args, " ")
 	dir, err := output(".", nil, "git", "rev-parse", "--show-toplevel")
-	if err != nil {
-		fmt.Fprintln(stderr, "release:", err)
-		return 1
-	}
-	r, err := open(strings.TrimSpace(dir))
-	switch {
-	case err != nil:
-	case command == "check":
-		err = rehearse(r, stderr)
-	case command == "api":
-		err = r.writeAPI()
-	case len(args) == 2 && args[0] == "write":
-		err = r.write(args[1], stdout)
-	default:
-		flags.Usage()
-		return 2
+	if err == nil {
+		var r *repo
+		if r, err = open(strings.TrimSpace(dir)); err == nil {
+			err = do(r)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "release:", err)
 		return 1
 	}
 	return 0
-}
-
-// write writes a version into the working tree and prints its tags.
-func (r *repo) write(version string, w io.Writer) error {
-	dir, err := os.MkdirTemp("", "release")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if err := r.publish(version, dir); err != nil {
-		return err
-	}
-	for _, m := range r.released() {
-		fmt.Fprintln(w, m.tag(version))
-	}
-	return nil
 }
 
 // rehearse runs every check on the working tree and publishes a copy of it to

@@ -3,11 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -16,40 +19,41 @@ import (
 // repo is a tree of files with its modules.
 type repo struct {
 	dir     string
-	files   []string  // relative to dir, with slashes, sorted
+	files   []string  // relative to dir, with slashes
 	modules []*module // the root first, then in the order of their folders
 }
 
 // module is a folder with a go.mod file.
 type module struct {
-	repo  *repo
-	dir   string   // relative to the repository, with slashes; "." for the root
-	path  string   // the import path
-	files []string // the files of the module, without nested modules
+	dir string // relative to the repository, with slashes; "." for the root
+	mod *modfile.File
 }
+
+func (m *module) path() string { return m.mod.Module.Mod.Path }
+
+// private reports whether the module is never released, because it is used only
+// in clones of the repository.
+func (m *module) private() bool { return strings.HasPrefix(m.dir+"/", "tools/") }
+
+// promised reports whether VERSIONING.md makes promises for the module.
+// Examples are copied, not imported.
+func (m *module) promised() bool { return !m.private() && !strings.HasPrefix(m.dir+"/", "examples/") }
 
 // open returns the repository in dir: the tracked files and those that git
 // would add.
 func open(dir string) (*repo, error) {
-	out, err := output(dir, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	out, err := output(dir, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
 	if err != nil {
 		return nil, err
 	}
-	var files []string
-	for _, f := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
+	files := slices.DeleteFunc(strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), func(f string) bool {
 		_, err := os.Lstat(filepath.Join(dir, f))
-		switch {
-		case err == nil:
-			files = append(files, f)
-		case !errors.Is(err, fs.ErrNotExist): // a tracked file that was deleted
-			return nil, err
-		}
-	}
+		return errors.Is(err, fs.ErrNotExist) // a tracked file that was deleted
+	})
 	return newRepo(dir, files)
 }
 
 func newRepo(dir string, files []string) (*repo, error) {
-	files = slices.Compact(slices.Sorted(slices.Values(files)))
 	r := &repo{dir: dir, files: files}
 	for _, f := range files {
 		if path.Base(f) != "go.mod" {
@@ -59,48 +63,31 @@ func newRepo(dir string, files []string) (*repo, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &module{repo: r, dir: path.Dir(f), path: modfile.ModulePath(data)}
-		if m.path == "" {
-			return nil, fmt.Errorf("%s names no module", f)
+		mod, err := modfile.Parse(r.file(f), data, nil)
+		if err != nil {
+			return nil, err
 		}
-		r.modules = append(r.modules, m)
+		r.modules = append(r.modules, &module{path.Dir(f), mod})
 	}
-	slices.SortFunc(r.modules, func(a, b *module) int { return strings.Compare(a.prefix(), b.prefix()) })
+	slices.SortFunc(r.modules, func(a, b *module) int { return strings.Compare(a.path(), b.path()) })
 	if len(r.modules) == 0 || r.modules[0].dir != "." {
 		return nil, fmt.Errorf("%s has no go.mod file", dir)
 	}
-	for _, f := range files {
-		m := r.moduleOf(f)
-		m.files = append(m.files, f)
+	for _, m := range r.modules {
+		if want := path.Join(r.modules[0].path(), m.dir); m.path() != want {
+			return nil, fmt.Errorf("%s/go.mod names the module %s, want %s", m.dir, m.path(), want)
+		}
 	}
 	return r, nil
 }
 
 func (r *repo) file(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
-// prefix returns the folder of the module as the start of a file name.
-func (m *module) prefix() string {
-	if m.dir == "." {
-		return ""
-	}
-	return m.dir + "/"
-}
-
-// moduleOf returns the innermost module that contains a file.
-func (r *repo) moduleOf(file string) *module {
-	for _, m := range slices.Backward(r.modules) { // nested modules come later
-		if strings.HasPrefix(file, m.prefix()) {
-			return m
-		}
-	}
-	return nil
-}
-
 // owner returns the module of a package, or of a module, by its import path, or
 // nil for one of another repository.
 func (r *repo) owner(pkg string) *module {
-	for _, m := range slices.Backward(r.modules) {
-		if pkg == m.path || strings.HasPrefix(pkg, m.path+"/") {
+	for _, m := range slices.Backward(r.modules) { // nested modules come later
+		if pkg == m.path() || strings.HasPrefix(pkg, m.path()+"/") {
 			return m
 		}
 	}
@@ -109,18 +96,15 @@ func (r *repo) owner(pkg string) *module {
 
 // released returns the modules that users can require, each after the modules
 // of the repository that it requires.
-func (r *repo) released() []*module {
-	var sorted []*module
+func (r *repo) released() (sorted []*module) {
 	var add func(*module)
 	add = func(m *module) {
 		if m == nil || m.private() || slices.Contains(sorted, m) {
 			return
 		}
-		if mod, err := m.mod(); err == nil { // publish reports it
-			for _, req := range mod.Require {
-				if s := r.owner(req.Mod.Path); s != m {
-					add(s)
-				}
+		for _, req := range m.mod.Require {
+			if sibling := r.owner(req.Mod.Path); sibling != m {
+				add(sibling)
 			}
 		}
 		sorted = append(sorted, m)
@@ -130,23 +114,6 @@ func (r *repo) released() []*module {
 	}
 	return sorted
 }
-
-// private reports whether the module is never released, because it is used only
-// in clones of the repository.
-func (m *module) private() bool { return strings.HasPrefix(m.dir+"/", "tools/") }
-
-// mod reads the go.mod file of the module.
-func (m *module) mod() (*modfile.File, error) {
-	name := m.repo.file(m.prefix() + "go.mod")
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return modfile.Parse(name, data, nil)
-}
-
-// tag returns the git tag of a version of the module.
-func (m *module) tag(version string) string { return m.prefix() + version }
 
 // copyTo copies the repository into an empty folder.
 func (r *repo) copyTo(dir string) (*repo, error) {
@@ -161,6 +128,38 @@ func (r *repo) copyTo(dir string) (*repo, error) {
 	}
 	return newRepo(dir, r.files)
 }
+
+// checkInternals reports imports of another module's internal packages. Such an
+// import compiles, but any upgrade of the other module may break it. Tests, other
+// helpers of tests and the examples may import helpers of tests, because users
+// import none of them.
+func (r *repo) checkInternals() error {
+	const testHelpers = "/internal/testing/"
+	var errs []error
+	for _, f := range r.files {
+		if path.Ext(f) != ".go" || strings.Contains("/"+f, "/testdata/") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), r.file(f), nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		m := r.owner(path.Join(r.modules[0].path(), f))
+		for _, spec := range file.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value) // the parser accepts valid texts only
+			owner := r.owner(imported)
+			if owner == nil || owner == m || !internal(imported) ||
+				strings.Contains(imported, testHelpers) && (strings.HasSuffix(f, "_test.go") || strings.Contains(f, testHelpers) || !m.promised()) {
+				continue
+			}
+			errs = append(errs, fmt.Errorf("%s imports %s: that is internal to the module %s", f, imported, owner.path()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// internal reports whether an import path is inside an internal folder.
+func internal(pkg string) bool { return strings.Contains("/"+pkg+"/", "/internal/") }
 
 // writeFile writes a file and makes its folders.
 func writeFile(name string, data []byte) error {
