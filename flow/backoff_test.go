@@ -74,12 +74,14 @@ func TestBackoffSettings(t *testing.T) {
 		word   string
 		want   delays
 	}{
-		"Steps":         {"the first and the longest delay are set", options{flow.WithBackoffSteps(classify.Fast, 3*s, 10*s)}, 0, "fast", delays{3 * s, 6 * s, 10 * s, 10 * s}},
-		"Resync":        {"the resync is set", options{flow.WithBackoffResync(m)}, 0.5, "very slow", delays{m, m}},
-		"Shortest":      {"no delay is below a millisecond", options{flow.WithBackoffSteps(classify.Fast, 1, 1)}, 0, "fast", delays{ms, ms}},
-		"AbsurdResync":  {"the longest resync is 73 years, without overflow", options{flow.WithBackoffResync(math.MaxInt64), flow.WithBackoffJitter(0, 0.9)}, 1, "ready", delays{time.Duration(1.9 * float64(math.MaxInt64/4))}},
+		"Steps":    {"the first and the longest delay are set", options{flow.WithBackoffSteps(classify.Fast, 3*s, 10*s)}, 0, "fast", delays{3 * s, 6 * s, 10 * s, 10 * s}},
+		"Resync":   {"the resync is set", options{flow.WithBackoffResync(m)}, 0.5, "very slow", delays{m, m}},
+		"Shortest": {"no delay is below a millisecond", options{flow.WithBackoffSteps(classify.Fast, 1, 1)}, 0, "fast", delays{ms, ms}},
+		"AbsurdResync": {"the longest resync is 73 years, without overflow", options{flow.WithBackoffResync(math.MaxInt64), flow.WithBackoffJitter(0, 0.9)},
+			1, "ready", delays{time.Duration(1.9 * float64(math.MaxInt64/4))}},
 		"JitterToFloor": {"jitter may shorten a delay to the floor", options{flow.WithBackoffSteps(classify.Slow, 2*s, m), flow.WithBackoffJitter(0.5, 0)}, 1, "slow", delays{s, 2 * s}},
-		"AbsurdLongest": {"the longest delay is 73 years", options{flow.WithBackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)}, 0, "fast", delays{math.MaxInt64 / 4, math.MaxInt64 / 4}},
+		"AbsurdLongest": {"the longest delay is 73 years", options{flow.WithBackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)},
+			0, "fast", delays{math.MaxInt64 / 4, math.MaxInt64 / 4}},
 		"StepHalf":      {"no delay is below a second, so jitter lengthens it", nil, 0.5, "fast", delays{1050 * ms}},
 		"StepMost":      {"jitter lengthens a delay by up to a tenth", nil, 1, "slow", delays{1100 * ms}},
 		"ResyncLeast":   {"the resync is shortened by up to a quarter", nil, 0, "ready", delays{45 * m}},

@@ -127,6 +127,35 @@ func Example() {
 	//   again in 1h0m0s waiting for []
 }
 
+// A page that renders Mermaid can show the flow.
+func ExampleReconciler_Mermaid() {
+	databases := flow.New("Database", flow.Operations[*Database]{
+		Key:   func(d *Database) string { return d.Name },
+		Apply: Cloud{}.Put,
+	}, flow.Extensions[*Database]{
+		PreCheck: chain.New(checks.Paused(func(*Database) bool { return false })),
+	})
+	fmt.Print(databases.Mermaid())
+	// Output:
+	// flowchart TD
+	//   begin(["Database"])
+	//   subgraph p0 ["PreCheck"]
+	//     n0["Paused"]
+	//   end
+	//   begin --> n0
+	//   subgraph p1 ["Apply"]
+	//     n1["[apply]"]
+	//   end
+	//   n0 --> n1
+	//   ready(["Ready"])
+	//   n1 --> ready
+	//   error(["an error of any point"])
+	//   subgraph p2 ["Classify"]
+	//     n2["[default]"]
+	//   end
+	//   error --> n2
+}
+
 // Resource is the common type of the engine's resources, and Meta holds the
 // fields that all of them have.
 type Resource interface {

@@ -15,6 +15,11 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
+// found is a resolver that finds every object, and finds it ready.
+func found(_ context.Context, ref checks.Ref) (checks.Object, error) {
+	return checks.Object{Ref: ref, Value: 1, Readiness: checks.Readiness{State: checks.Ready}}, nil
+}
+
 // TestFollowing: an outcome lists what the pass follows, unless only the spec
 // or a user can cause another pass.
 func TestFollowing(t *testing.T) {
@@ -25,9 +30,6 @@ func TestFollowing(t *testing.T) {
 			req.Follow(ctx, ref)
 			return checks.Proceed(), nil
 		})
-	}
-	found := func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-		return checks.Object{Ref: ref, Value: 1, Readiness: checks.Readiness{State: checks.Ready}}, nil
 	}
 	refers := checks.ReferenceReady("secret", func(*pool) []checks.Ref { return []checks.Ref{secret} })
 	underWay := func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
@@ -70,7 +72,8 @@ func TestFollowing(t *testing.T) {
 				return checks.Result{}, ctx.Err()
 			}))
 		}, flow.StateCanceled, nil},
-		"Poll":   {"a poll follows what PreCheck reads, although it leaves PreCheck out", func(o *ops, _ *ext, _ *pool) { o.Apply = underWay }, flow.StateInProgress, []checks.Ref{dns, secret}},
+		"Poll": {"a poll follows what PreCheck reads, although it leaves PreCheck out", func(o *ops, _ *ext, _ *pool) { o.Apply = underWay },
+			flow.StateInProgress, []checks.Ref{dns, secret}},
 		"InSync": {"a resource in sync follows what PreCheck reads", func(o *ops, _ *ext, _ *pool) { gets(o, flow.Observation{Presence: checks.Present, InSync: true}) }, flow.StateReady, []checks.Ref{dns, secret}},
 		"Restored": {"a link that restores its request after the check does not lose what the check follows", func(_ *ops, e *ext, _ *pool) {
 			e.PreCheck = e.PreCheck.Prepend(link("restores", restoring[checks.Request[*pool], checks.Result]))
@@ -147,9 +150,7 @@ func TestFollowingExplained(t *testing.T) {
 		PostCheck: chain.New(checks.Unused("pools", func(*pool) checks.Query { return set }, checks.WithFollowing(true))),
 	}
 	r := flow.New("Pool", o, e, flow.WithExplanations(1), flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }),
-		flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-			return checks.Object{Ref: ref, Value: 1, Readiness: checks.Readiness{State: checks.Ready}}, nil
-		}))
+		flow.WithResolver(found))
 	if out := r.Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
 		t.Fatal(out)
 	}

@@ -345,19 +345,14 @@ func TestKeyIsCalledIfNeeded(t *testing.T) {
 // The stack of a panic begins at the function that panicked, however many links
 // are around it.
 func TestStackOfPanic(t *testing.T) {
-	for _, observed := range []bool{false, true} {
-		t.Run(fmt.Sprintf("observed=%t", observed), func(t *testing.T) {
-			var e ext
-			for range 100 {
-				e.Apply = e.Apply.Append(link("through", hands[*request, flow.Progress]))
-			}
-			c := &cloud{}
-			o := c.operations()
-			o.Apply = culprit
-			opts := []flow.Option{}
-			if observed {
-				opts = append(opts, flow.WithObserver(&recorder{}), flow.WithExplanations(1))
-			}
+	var e ext
+	for range 100 {
+		e.Apply = e.Apply.Append(link("through", hands[*request, flow.Progress]))
+	}
+	o := (&cloud{}).operations()
+	o.Apply = culprit
+	for name, opts := range map[string][]flow.Option{"plain": nil, "observed": {flow.WithObserver(&recorder{}), flow.WithExplanations(1)}} {
+		t.Run(name, func(t *testing.T) {
 			out := flow.New("Pool", o, e, opts...).Reconcile(t.Context(), &pool{})
 			p, _ := out.Err().(*chain.PanicError)
 			if p == nil {
