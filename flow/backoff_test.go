@@ -138,8 +138,7 @@ func TestGivenDelays(t *testing.T) {
 // calls the Backoff does not hang.
 func TestBackoffFunctions(t *testing.T) {
 	fails := func(opts ...flow.Option) flow.Outcome {
-		c := &cloud{getErr: errBoom}
-		return flow.New("Pool", c.operations(), ext{}, opts...).Reconcile(t.Context(), &pool{name: "p"})
+		return flow.New("Pool", (&cloud{getErr: errBoom}).operations(), ext{}, opts...).Reconcile(t.Context(), &pool{name: "p"})
 	}
 	t.Run("Panics", func(t *testing.T) {
 		b := flow.NewBackoff(flow.WithBackoffClock(func() time.Time { panic("clock") }), flow.WithBackoffRand(func() float64 { return 0.5 }))

@@ -135,10 +135,7 @@ func TestExplainRootCause(t *testing.T) {
 // A time has its distance from the call of Explain. An explanation that was read from
 // JSON has none.
 func TestExplainClock(t *testing.T) {
-	clk, c := &clock{noon}, &cloud{}
-	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.WithExplanations(1), flow.WithoutBackoff())
-	r.Reconcile(t.Context(), &pool{name: "p"})
-	now, _ := r.Explain("p")
+	now := explain(t, (&cloud{}).operations(), ext{}, &pool{name: "p"}, flow.WithClock((&clock{noon}).now), flow.WithoutBackoff())
 	mustEqual(t, "at the same time", true, strings.Contains(now.String(), "\n  since        2026-03-01 12:00:00Z, now\n"))
 	read := flow.Explanation{State: "ready", Since: noon, Again: noon.Add(time.Hour)}
 	mustEqual(t, "at an unknown time", "  is ready\n  since        2026-03-01 12:00:00Z\n  next pass    2026-03-01 13:00:00Z\n\n", read.String())

@@ -126,8 +126,7 @@ func TestFollowing(t *testing.T) {
 		})
 	}
 	t.Run("Ready is shared", func(t *testing.T) {
-		c := &cloud{}
-		o := c.operations()
+		o := (&cloud{}).operations()
 		o.Owner = nil
 		follows := flow.New("Pool", o, ext{EntryCheck: chain.New(following("follows", dns))})
 		plain := flow.New("Pool", o, ext{})
@@ -142,19 +141,14 @@ func TestFollowing(t *testing.T) {
 func TestFollowingExplained(t *testing.T) {
 	secret := checks.Ref{Kind: "Secret", Namespace: "team", Name: "password\nforged"}
 	set := checks.Query{Group: "example.com", Kind: "Pool", Selector: "app=web"}
-	c := &cloud{}
-	o := c.operations()
+	o := (&cloud{}).operations()
 	o.Owner = nil
 	e := ext{
 		PreCheck:  chain.New(checks.ReferenceReady("secret", func(*pool) []checks.Ref { return []checks.Ref{secret} })),
 		PostCheck: chain.New(checks.Unused("pools", func(*pool) checks.Query { return set }, checks.WithFollowing(true))),
 	}
-	r := flow.New("Pool", o, e, flow.WithExplanations(1), flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }),
-		flow.WithResolver(found))
-	if out := r.Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
-		t.Fatal(out)
-	}
-	explained, _ := r.Explain("p")
+	none := func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }
+	explained := explain(t, o, e, &pool{name: "p"}, flow.WithLister(none), flow.WithResolver(found))
 	text := explained.String()
 	for _, want := range []string{
 		"\n  follows      Secret team/password; forged, every Pool.example.com with app=web\n",

@@ -561,8 +561,7 @@ func (e notingError) Error() string {
 // The trace holds no lock while it reads the text of an error. If it held one,
 // this test would not end.
 func TestTraceReadsErrorsWithoutLock(t *testing.T) {
-	c := &cloud{}
-	o := c.operations()
+	o := (&cloud{}).operations()
 	o.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) { return flow.Progress{}, notingError{ctx} }
 	if e := explain(t, o, ext{}, &pool{name: "p"}); e.Error != "boom" {
 		t.Errorf("the trace has the error %q", e.Error)

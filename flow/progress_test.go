@@ -9,30 +9,17 @@ import (
 )
 
 func TestProgress(t *testing.T) {
-	type says struct {
-		Done    bool
-		Token   string
-		After   time.Duration
-		Verdict string
-	}
 	cases := map[string]struct {
 		reason string
 		p      flow.Progress
-		want   says
+		want   []any // done, token, after, verdict and reason
 	}{
-		"Done":       {"a Done has no token", flow.Done(), says{Done: true, Verdict: "proceed"}},
-		"InProgress": {"an operation under way has a token and a delay", flow.InProgress("a", time.Minute), says{Token: "a", After: time.Minute, Verdict: "wait InProgress"}},
-		"Negative":   {"a negative delay counts as zero", flow.InProgress("a", -time.Minute), says{Token: "a", Verdict: "wait InProgress"}},
-		"Finished":   {"a Finished is done", flow.Finished("Denied", "the region is closed"), says{Done: true, Verdict: "finish Denied"}},
-		"NoToken":    {"without a token it is not done", flow.InProgress("", 0), says{Verdict: "wait InProgress"}},
-		"Zero":       {"the zero Progress is not done", flow.Progress{}, says{Verdict: "proceed"}},
-	}
-	describe := func(p flow.Progress) string {
-		verdict, reason := p.Describe()
-		if reason != "" {
-			verdict += " " + reason
-		}
-		return verdict
+		"Done":       {"a Done has no token", flow.Done(), []any{true, "", time.Duration(0), "proceed", ""}},
+		"InProgress": {"an operation under way has a token and a delay", flow.InProgress("a", time.Minute), []any{false, "a", time.Minute, "wait", "InProgress"}},
+		"Negative":   {"a negative delay counts as zero", flow.InProgress("a", -time.Minute), []any{false, "a", time.Duration(0), "wait", "InProgress"}},
+		"Finished":   {"a Finished is done", flow.Finished("Denied", "closed"), []any{true, "", time.Duration(0), "finish", "Denied"}},
+		"NoToken":    {"without a token it is not done", flow.InProgress("", 0), []any{false, "", time.Duration(0), "wait", "InProgress"}},
+		"Zero":       {"the zero Progress is not done", flow.Progress{}, []any{false, "", time.Duration(0), "proceed", ""}},
 	}
 	for name, err := range map[string]error{"Failed": flow.Failed(nil), "Literal": &flow.FailedError{}, "Nil": (*flow.FailedError)(nil),
 		"Wait": &flow.WaitError{}, "NilWait": (*flow.WaitError)(nil)} {
@@ -44,7 +31,8 @@ func TestProgress(t *testing.T) {
 		t.Error("Failed leaves the cause nil")
 	}
 	for name, tc := range cases {
-		mustEqual(t, name+": "+tc.reason, tc.want, says{tc.p.IsDone(), tc.p.Token(), tc.p.After(), describe(tc.p)})
+		verdict, reason := tc.p.Describe()
+		mustEqual(t, name+": "+tc.reason, tc.want, []any{tc.p.IsDone(), tc.p.Token(), tc.p.After(), verdict, reason})
 	}
 }
 
