@@ -234,7 +234,8 @@ func TestSetTokenFails(t *testing.T) {
 
 	fail = func() error { return errBoom }
 	out = r.Reconcile(t.Context(), p)
-	mustEqual(t, "the failed removal of the token fails the pass", []any{flow.StateFailed, "a"}, []any{out.State(), p.token})
+	mustEqual(t, "the failed removal of the token fails the pass", []any{flow.StateFailed, "a", true},
+		[]any{out.State(), p.token, strings.Contains(out.Message(), "could not be removed from p; the next pass polls it again")})
 
 	fail = nil
 	out = r.Reconcile(t.Context(), p)
@@ -245,6 +246,18 @@ func TestSetTokenFails(t *testing.T) {
 
 	r.Reconcile(t.Context(), p)
 	mustEqual(t, "no token stays in memory", []string{"apply"}, c.take())
+}
+
+// A canceled poll is no failure, also if the operation returns its error.
+func TestCanceledPoll(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := (&cloud{}).storing()
+	o.Apply = func(context.Context, *request) (flow.Progress, error) {
+		cancel()
+		return flow.InProgress("a", 0), ctx.Err()
+	}
+	out := flow.New("Pool", o, ext{}).Reconcile(ctx, &pool{token: "a"})
+	mustEqual(t, "the pass is canceled", []any{flow.StateCanceled, "context canceled"}, []any{out.State(), out.Message()})
 }
 
 // If an operation fails and its token cannot be stored, the outcome has both
