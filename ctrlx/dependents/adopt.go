@@ -25,14 +25,6 @@ const mostOwner = 1000
 // ownership returns the owner of the live object. The label of the owner of the
 // request counts only if no other owner has marked the object, too.
 func (r *Request) ownership() ownership {
-	if r.owner == nil {
-		o := r.findOwnership()
-		r.owner = &o
-	}
-	return *r.owner
-}
-
-func (r *Request) findOwnership() ownership {
 	labels, annotations := r.Live.GetLabels(), r.Live.GetAnnotations()
 	own := r.of.keys.owner
 	ours := labels[own] == r.by.mark
@@ -148,13 +140,11 @@ func adopt(next handler) handler {
 			}
 			return res, err
 		case o.owner != "":
-			message := fmt.Sprintf("it belongs to %s: remove it from one of the two owners", o.owner)
+			remedy := fmt.Sprintf("set %s/adoption-policy=%s", r.of.name, AdoptionAlways)
 			if o.marked {
-				message += fmt.Sprintf(", or remove its label %s if that owner does not have it any more", r.of.keys.owner)
-			} else {
-				message += fmt.Sprintf(", or set %s/adoption-policy=%s", r.of.name, AdoptionAlways)
+				remedy = fmt.Sprintf("remove its label %s if that owner does not have it any more", r.of.keys.owner)
 			}
-			return r.result(NotOurs, message), nil
+			return r.result(NotOurs, fmt.Sprintf("it belongs to %s: remove it from one of the two owners, or %s", o.owner, remedy)), nil
 		case adoption == AdoptionNever:
 			return r.result(NotOurs, fmt.Sprintf("it exists and has no owner: delete it, or set %s/adoption-policy=%s",
 				r.of.name, AdoptionIfUnowned)), nil

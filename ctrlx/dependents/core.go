@@ -49,8 +49,7 @@ type core struct {
 	unwatchables sync.Map // the kinds that cannot be watched and were logged, by schema.GroupKind
 
 	applyChain, deleteChain Chain
-	apply, remove           handler // observed
-	lookApply, lookRemove   handler // for ReadOnly
+	apply, remove           handlers
 }
 
 type options struct {
@@ -88,6 +87,9 @@ const (
 // handler applies or deletes one object.
 type handler = chain.Handler[*Request, Result]
 
+// handlers are those of a chain.
+type handlers struct{ plain, observed handler } // plain: without an observer, for ReadOnly
+
 // Chain is a chain of links around the update or the deletion of one object.
 type Chain = chain.Chain[*Request, Result]
 
@@ -110,10 +112,9 @@ type Request struct {
 	of        *Dependents
 	by        *owner
 	via       again.Access
-	verdict   *verdict   // nil: not decided, so Read reads the object
-	looked    bool       // the verdict may be stale: ReadOnly read the object from the cache
-	owner     *ownership // of Live; nil: not found yet
-	managers  *managers  // of Live, as change has read them
+	verdict   *verdict  // nil: not decided, so Read reads the object
+	looked    bool      // the verdict may be stale: ReadOnly read the object from the cache
+	managers  *managers // of Live, as change has read them
 	ref       checks.Ref
 	gvk       schema.GroupVersionKind
 	kind      *kind                      // nil: not served; never in Apply

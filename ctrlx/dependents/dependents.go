@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,7 +39,8 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	}
 	o := options{
 		clock: clock.RealClock{}, manager: name, prefixes: []string{"kubectl"},
-		ofOwner: func(client.Object) Policies { return Policies{} },
+		ofOwner:     func(client.Object) Policies { return Policies{} },
+		readinessOf: map[schema.GroupKind]ready.Func{},
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -61,21 +63,20 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	}}
 	d.applyChain = edited("dependents: New: "+name+": WithApplyChain", applyLinks(o.prefixes), o.applyEdits)
 	d.deleteChain = edited("dependents: New: "+name+": WithDeleteChain", deleteLinks(), o.deleteEdits)
-	d.lookApply, d.apply = handlers(d.applyChain, o.observer, noUpdate)
-	d.lookRemove, d.remove = handlers(d.deleteChain, o.observer, remove)
+	d.apply = handlersOf(d.applyChain, o.observer, noUpdate)
+	d.remove = handlersOf(d.deleteChain, o.observer, remove)
 	return d
 }
 
-// handlers returns the handlers of a chain, without and with an observer.
-func handlers(c Chain, o chain.Observer, end handler) (plain, observed handler) {
+func handlersOf(c Chain, o chain.Observer, end handler) handlers {
 	// A panic in a goroutine of its own would end the process, even if an edit
 	// has removed Recover.
 	recovered := chain.New(chain.Recover[*Request, Result])
-	plain = decided(recovered.Then(c.Then(end)))
-	if o == nil {
-		return plain, plain
+	h := handlers{plain: decided(recovered.Then(c.Then(end)))}
+	if h.observed = h.plain; o != nil {
+		h.observed = decided(recovered.Then(c.At("Dependent").Observe(o).Then(end)))
 	}
-	return plain, decided(recovered.Then(c.At("Dependent").Observe(o).Then(end)))
+	return h
 }
 
 // decided refuses the zero Result, so that a link cannot end a request without
@@ -165,7 +166,7 @@ func (d *Dependents) ApplyChecked(ctx context.Context, checked *Request) (Result
 	res, err := d.handler(applying)(ctx, &r)
 	if r.looked && apierrors.IsConflict(err) { // the cache was stale, or does not have the object
 		r = *checked
-		r.of, r.via, r.Live, r.verdict, r.looked, r.owner = d, via, nil, nil, false, nil
+		r.of, r.via, r.Live, r.verdict, r.looked = d, via, nil, nil, false
 		return d.handler(applying)(ctx, &r)
 	}
 	return res, err
@@ -208,15 +209,14 @@ func (d *Dependents) DryRun() *Dependents { return &Dependents{d.core, trying} }
 func (d *Dependents) ReadOnly() *Dependents { return &Dependents{d.core, looking} }
 
 func (d *Dependents) handler(a action) handler {
-	switch apply, look := a == applying, d.mode == looking; {
-	case apply && look:
-		return d.lookApply
-	case apply:
-		return d.apply
-	case look:
-		return d.lookRemove
+	h := d.remove
+	if a == applying {
+		h = d.apply
 	}
-	return d.remove
+	if d.mode == looking {
+		return h.plain
+	}
+	return h.observed
 }
 
 // The times after which a pass reads dependents again, if no event comes

@@ -2,6 +2,7 @@ package dependents
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
@@ -30,9 +30,7 @@ func WithPolicies(p Policies) Option {
 // [WithPolicies]. The annotations of an object precede all of them. An invalid
 // value is an error of the request (ErrInvalid).
 func WithOwnerPolicies(of func(owner client.Object) Policies) Option {
-	if of == nil {
-		panic("dependents: WithOwnerPolicies: the function is nil")
-	}
+	setup.MustEdit("dependents: WithOwnerPolicies", of)
 	return func(o *options) {
 		earlier := o.ofOwner
 		o.ofOwner = func(owner client.Object) Policies { return of(owner).or(earlier(owner)) }
@@ -56,9 +54,7 @@ func WithFieldOwner(manager string) Option {
 // ctrlx.Kstatus. An object of a kind without a rule and without conditions is
 // then ready. A kind without a name panics.
 func WithReadiness(of func(obj client.Object) checks.Readiness, kinds ...schema.GroupKind) Option {
-	if of == nil {
-		panic("dependents: WithReadiness: the function is nil")
-	}
+	setup.MustEdit("dependents: WithReadiness", of)
 	for _, gk := range kinds {
 		if gk.Kind == "" {
 			panic(fmt.Sprintf("dependents: WithReadiness: %q: give a kind", gk))
@@ -69,9 +65,6 @@ func WithReadiness(of func(obj client.Object) checks.Readiness, kinds ...schema.
 			o.readiness = of
 		}
 		for _, gk := range kinds {
-			if o.readinessOf == nil {
-				o.readinessOf = map[schema.GroupKind]ready.Func{}
-			}
 			o.readinessOf[gk] = of
 		}
 	}
@@ -82,10 +75,8 @@ func WithReadiness(of func(obj client.Object) checks.Readiness, kinds ...schema.
 // prefixes, only updates of this name are removed. An empty prefix panics,
 // because it would match every manager.
 func WithOverridden(prefixes ...string) Option {
-	for _, p := range prefixes {
-		if p == "" {
-			panic("dependents: WithOverridden: a prefix is empty")
-		}
+	if slices.Contains(prefixes, "") {
+		panic("dependents: WithOverridden: a prefix is empty")
 	}
 	return func(o *options) { o.prefixes = prefixes }
 }

@@ -48,25 +48,24 @@ func read(next handler) handler {
 // getCached reads the live object from the cache into r.Live. It reads live if
 // the kind cannot be watched, or is cached in another form.
 func (r *Request) getCached(ctx context.Context) error {
-	r.Live, r.owner = nil, nil
+	r.Live = nil
 	pass, ok := ctx.Value(engine.PassKey{}).(*engine.InPass)
 	if !ok || pass.Engine != r.of.clients.Engine || r.via.Target {
 		return r.get(ctx, r.via.Client, r.newObject())
 	}
 	found, err := pass.Find(engine.Dependent(ctx), r.ref)
-	if err != nil {
-		if !apierrors.IsForbidden(err) && !apierrors.IsMethodNotSupported(err) {
-			return err
-		}
-		r.of.unwatchable(ctx, r.gvk.GroupKind(), err)
-		return r.get(ctx, r.via.Live, r.newObject())
-	}
-	if !found.Found() {
+	read, isObject := found.Value.(client.Object)
+	switch {
+	case err == nil && !found.Found():
 		return apierrors.NewNotFound(schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}, r.ref.Name)
-	}
-	if read, ok := found.Value.(client.Object); ok && r.fits(read) {
+	case err == nil && isObject && r.fits(read):
 		r.Live = read
 		return nil
+	case err == nil:
+	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
+		r.of.unwatchable(ctx, r.gvk.GroupKind(), err)
+	default:
+		return err
 	}
 	return r.get(ctx, r.via.Live, r.newObject())
 }
@@ -149,7 +148,7 @@ func (r *Request) getMetadata(ctx context.Context) error {
 
 // get reads the live object into r.Live.
 func (r *Request) get(ctx context.Context, from client.Reader, into client.Object) error {
-	r.Live, r.owner = nil, nil
+	r.Live = nil
 	err := from.Get(ctx, client.ObjectKey{Namespace: r.ref.Namespace, Name: r.ref.Name}, into)
 	if err == nil {
 		r.Live = into
