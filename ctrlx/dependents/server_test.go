@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -312,6 +313,7 @@ type deployed struct {
 	mgr       ctrl.Manager
 	checked   bool              // Apply applies what Check has checked outside of the pass
 	redundant *corev1.ConfigMap // an object that Apply deletes; nil: none
+	look      atomic.Bool       // Apply is read-only
 	passes    atomic.Int64      // of Apply
 }
 
@@ -355,7 +357,11 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 					return p, err
 				}
 			}
-			return web.Apply(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
+			d := web
+			if y.look.Load() {
+				d = web.ReadOnly()
+			}
+			return d.Apply(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
 		},
 		Delete: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
 			return web.Delete(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
@@ -374,6 +380,14 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 	})
 	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}, Spec: testv1.ClusterSpec{Size: 1}}
 	must(y.t, api.Create(y.t.Context(), c))
+}
+
+// resize gives the owner the size 2, so that a pass applies its dependents.
+func (y *deployed) resize() *testv1.Cluster {
+	y.t.Helper()
+	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}}
+	must(y.t, api.Patch(y.t.Context(), c, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"size":2}}`))))
+	return c
 }
 
 // becomes waits until the condition Ready of the owner is as wanted, with a part of its
@@ -441,10 +455,7 @@ func TestImpersonation(t *testing.T) {
 	y.becomes("False Forbidden", `User "`+user+`" cannot get resource "configmaps"`) // the words of the API server
 	y.allow(user, "get", "create", "patch", "delete")
 	y.becomes("True Succeeded", "")
-	c := &testv1.Cluster{}
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "shop"}, c))
-	c.Spec.Size = 2
-	must(t, api.Update(t.Context(), c))
+	c := y.resize()
 	y.becomes("True Succeeded", "")
 	for _, obj := range settingsIn(2) {
 		cm := &corev1.ConfigMap{}
@@ -595,6 +606,9 @@ func TestFollowed(t *testing.T) {
 			delete(cm.Labels, label)
 			edit()
 			y.until("it is adopted again", func() bool { return found() && cm.Labels[label] != "" })
+			y.becomes("True Succeeded", "")
+			y.look.Store(true) // which follows, too
+			y.resize()
 			y.becomes("True Succeeded", "")
 			y.quiet()
 			y.serve("shop", 0)
