@@ -64,7 +64,8 @@ func TestInSync(t *testing.T) {
 		"Role": {"lists without keys", &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{""}, Resources: []string{"pods", "secrets"}, Verbs: []string{"get"}},
 		}}},
-		"Custom": {"a custom resource", &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}},
+		"GoNumber": {"a number of a type that JSON lacks: DeepCopy would panic", object(testv1.GroupVersion.String(), "Database", "a", map[string]any{"size": 3})},
+		"Custom":   {"a custom resource", &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -83,74 +84,6 @@ func TestInSync(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestDrift corrects a changed field at once, and names it with its manager.
-func TestDrift(t *testing.T) {
-	t.Parallel()
-	live := func(w *world) *appsv1.Deployment {
-		d := &appsv1.Deployment{}
-		must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, d))
-		return d
-	}
-	edit := func(change func(*appsv1.Deployment)) func(*world) {
-		return func(w *world) {
-			d := live(w)
-			change(d)
-			must(w.t, api.Update(w.t.Context(), d, client.FieldOwner("kubectl-edit")))
-		}
-	}
-	scale := func(w *world) {
-		must(w.t, api.SubResource("scale").Update(w.t.Context(), live(w), client.FieldOwner("kube-controller-manager"),
-			client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}})))
-	}
-	container := func(change func(*corev1.Container)) func(*world) {
-		return edit(func(d *appsv1.Deployment) { change(&d.Spec.Template.Spec.Containers[0]) })
-	}
-	cases := map[string]struct {
-		reason string
-		change func(*world)
-		want   string // the fields; empty: in sync
-	}{
-		"None":   {"nothing changed", func(*world) {}, ""},
-		"Scaled": {"a subresource counts", scale, "spec.replicas is managed by kube-controller-manager"},
-		"Image":  {"an item of a list is named by its key", container(func(c *corev1.Container) { c.Image = "evil" }), `spec.template.spec.containers[name="web"].image is managed by kubectl-edit`},
-		"Args":   {"a list without keys counts as a whole", container(func(c *corev1.Container) { c.Args = append(c.Args, "-x") }), `spec.template.spec.containers[name="web"].args is managed by kubectl-edit`},
-		"Port":   {"a key with a default", container(func(c *corev1.Container) { c.Ports[0].ContainerPort = 81 }), `spec.template.spec.containers[name="web"].ports[containerPort=80] is missing`},
-		"Label":  {"a removed field has no manager", edit(func(d *appsv1.Deployment) { delete(d.Labels, "team") }), "metadata.labels.team is missing"},
-		"Sidecar": {"a container that another writer added is no drift", edit(func(d *appsv1.Deployment) {
-			d.Spec.Template.Spec.Containers = append([]corev1.Container{{Name: "proxy", Image: "envoy"}}, d.Spec.Template.Spec.Containers...)
-		}), ""},
-		"Other":     {"a field that the manifest lacks is no drift", edit(func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = 3; d.Labels["x"] = "y" }), ""},
-		"SameValue": {"a value that another manager owns as well is no drift", edit(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) }), ""},
-	}
-	for name, tc := range cases {
-		for _, policy := range []string{"Replace", "SsaMerge"} {
-			t.Run(name+"/"+policy, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t, ready)
-				d := deployment("nginx", new(int32(2)))
-				d.Labels = map[string]string{"team": "a"}
-				d.Annotations = map[string]string{"web.example.com/update-policy": policy}
-				w.settle(d)
-				tc.change(w)
-				res := w.apply(d)
-				outcome := dependents.Updated
-				if tc.want == "" {
-					outcome = dependents.InSync
-				}
-				if res.Outcome != outcome || strings.Join(res.Fields, ", ") != tc.want {
-					t.Errorf("%s: got %s, %q, want %s, %q", tc.reason, res.Outcome, res.Fields, outcome, tc.want)
-				}
-				if c := live(w).Spec.Template.Spec.Containers; c[len(c)-1].Image != "nginx" || *live(w).Spec.Replicas != 2 || live(w).Labels["team"] != "a" {
-					t.Errorf("%s: it is not corrected: %v", tc.reason, c)
-				}
-				if res = w.apply(d); res.Outcome != dependents.InSync {
-					t.Errorf("%s: the next pass: got %s %v", tc.reason, res.Outcome, res.Fields)
-				}
-			})
-		}
 	}
 }
 
@@ -346,35 +279,6 @@ func TestLostDigest(t *testing.T) {
 	}
 }
 
-// TestStrippedManagedFields compares only the digest if a cache has removed the
-// managed fields.
-func TestStrippedManagedFields(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.settle(configMap(nil, []string{"k", "1"}))
-	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "2" })
-	d := dependents.New(name, cluster{changing{api, func(obj client.Object) { obj.SetManagedFields(nil) }}, api}, dependents.WithClock(w.clock))
-	res, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, []string{"k", "1"}))
-	if must(t, err); res.Outcome != dependents.InSync {
-		t.Errorf("got %s", res.Outcome)
-	}
-}
-
-// TestGoNumbers applies a manifest with a number of a type that JSON lacks, as a
-// generator in Go writes it. DeepCopy of such an object panics.
-func TestGoNumbers(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, ready)
-	d := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": testv1.GroupVersion.String(), "kind": "Database", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"size": 3},
-	}}
-	for _, want := range []dependents.Outcome{dependents.Created, dependents.InSync} {
-		if res := w.apply(d); res.Outcome != want {
-			t.Errorf("got %s, want %s", res.Outcome, want)
-		}
-	}
-}
-
 // A finalizer of the manifest that another writer removes is added again. Those of
 // others stay, and so does one that a controller with the name of the Dependents has
 // set, because a dependent may be an owner itself.
@@ -439,8 +343,9 @@ spec:
 	return crd
 }
 
-// TestFieldDrift corrects each kind of change of a field of the manifest, and
-// names the field. Before the change the object is in sync, also after a restart.
+// TestFieldDrift corrects each kind of change of a field of the manifest at once, and
+// names the field with its manager. Before the change and after the correction, the
+// object is in sync, also after a restart.
 func TestFieldDrift(t *testing.T) {
 	t.Parallel()
 	const (
@@ -448,11 +353,23 @@ func TestFieldDrift(t *testing.T) {
 		peers      = `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a}, spec: %s}`
 		zoo        = `{apiVersion: zoo.example.com/v1, kind: Zoo, metadata: {name: a}, spec: %s}`
 		service    = `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {app: a}, ports: %s}}`
+		container  = "/spec/template/spec/containers/0"
 	)
+	server := fmt.Sprintf(deployment, `{containers: [{name: web, image: nginx, args: ["-v"], ports: [{containerPort: 80}]}]}`)
 	cases := map[string]struct {
 		reason, manifest, patch string
-		want                    string // the field
+		want                    string // the field; empty: in sync
 	}{
+		"Image": {"an item of a list is named by its key", server,
+			`[{"op":"replace","path":"` + container + `/image","value":"evil"}]`, `spec.template.spec.containers[name="web"].image is managed by kubectl-edit`},
+		"Args": {"a list without keys counts as a whole", server,
+			`[{"op":"add","path":"` + container + `/args/-","value":"-x"}]`, `spec.template.spec.containers[name="web"].args is managed by kubectl-edit`},
+		"Port": {"a key with a default", server, `[{"op":"replace","path":"` + container + `/ports/0/containerPort","value":81}]`,
+			`spec.template.spec.containers[name="web"].ports[containerPort=80] is missing`},
+		"Sidecar": {"a container that another writer added is no drift", server,
+			`[{"op":"add","path":"` + container + `","value":{"name":"proxy","image":"envoy"}}]`, ""},
+		"Other": {"a field that the manifest lacks is no drift", server,
+			`[{"op":"add","path":"/spec/minReadySeconds","value":3},{"op":"add","path":"/metadata/labels/x","value":"y"}]`, ""},
 		"EmptyPeer": {"a peer with an empty selector becomes the whole Internet",
 			fmt.Sprintf(peers, `{podSelector: {}, policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}]}]}`),
 			`[{"op":"replace","path":"/spec/ingress/0/from/0","value":{"ipBlock":{"cidr":"0.0.0.0/0"}}}]`, "spec.ingress is managed by kubectl-edit"},
@@ -499,18 +416,16 @@ func TestFieldDrift(t *testing.T) {
 			t.Run(title+"/"+policy, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, ready)
-				u := &unstructured.Unstructured{}
-				if strings.HasPrefix(tc.manifest, `{"`) {
-					must(t, u.UnmarshalJSON([]byte(tc.manifest))) // YAML would round a number
-				} else {
-					must(t, yaml.Unmarshal([]byte(tc.manifest), &u.Object))
+				u := yamlOf(t, tc.manifest, policy)
+				inSync := func(when string) {
+					t.Helper()
+					if res := w.apply(u); res.Outcome != dependents.InSync {
+						t.Errorf("%s: %s: %s %v", tc.reason, when, res.Outcome, res.Fields)
+					}
 				}
-				u.SetAnnotations(map[string]string{name + "/update-policy": policy})
 				w.apply(u)
 				for range 2 {
-					if res := w.apply(u); res.Outcome != dependents.InSync {
-						t.Errorf("%s: before the change: %s %v", tc.reason, res.Outcome, res.Fields)
-					}
+					inSync("before the change")
 					w.restart()
 				}
 				live := u.DeepCopy()
@@ -521,7 +436,10 @@ func TestFieldDrift(t *testing.T) {
 					return // the field of the other manager stays, so the API server refuses the object
 				}
 				must(t, err)
-				same(t, tc.want, strings.Join(res.Fields, ", "), "%s", tc.reason)
+				if same(t, tc.want, strings.Join(res.Fields, ", "), "%s", tc.reason); (res.Outcome == dependents.InSync) != (tc.want == "") {
+					t.Errorf("%s: got %s", tc.reason, res.Outcome)
+				}
+				inSync("the next pass")
 			})
 		}
 	}

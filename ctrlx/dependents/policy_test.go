@@ -1,7 +1,6 @@
 package dependents_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"errors"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
@@ -66,7 +64,6 @@ func TestAdoption(t *testing.T) {
 		want   string // the outcome and the other owner
 		data   string // of the key k
 	}{
-		"NeverAbsent":      {"what does not exist is created", "never", absent, "created ", "new"},
 		"NeverUnowned":     {"an object without an owner is refused", "never", none, "not ours ", "foreign"},
 		"NeverForeign":     {"an object of another owner is refused", "never", other, "not ours Cluster.test.windlass-go.github.io NS/other", "other"},
 		"NeverOurs":        {"our own is taken", "never", ours, "updated ", "new"},
@@ -75,7 +72,6 @@ func TestAdoption(t *testing.T) {
 		"IfUnownedUnowned": {"an object without an owner is adopted", "if-unowned", none, "updated ", "new"},
 		"IfUnownedForeign": {"an object of another owner is refused", "if-unowned", other, "not ours Cluster.test.windlass-go.github.io NS/other", "other"},
 		"IfUnownedOurs":    {"our own is taken", "if-unowned", ours, "updated ", "new"},
-		"AlwaysAbsent":     {"what does not exist is created", "Always", absent, "created ", "new"},
 		"AlwaysUnowned":    {"an object without an owner is adopted", "Always", none, "updated ", "new"},
 		"AlwaysForeign":    {"an object of another owner is adopted", "Always", other, "updated ", "new"},
 		"AlwaysOurs":       {"our own is taken", "Always", ours, "updated ", "new"},
@@ -191,6 +187,8 @@ func TestStolen(t *testing.T) {
 		want   string
 		stolen bool
 	}{
+		"GivenLabel": {"another writer is faster than a manifest with the label", byAcme, "IfUnowned", "updated", false},
+		"GivenRef":   {"another writer is faster than a manifest with the controller", byReplicaSet, "IfUnowned", "updated", false},
 		"Label":      {"an object that another owner took is not taken back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "IfUnowned", "not ours", true},
 		"NeverLabel": {"nor under Never", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Never", "not ours", true},
 		"OtherName":  {"nor one that another name marked, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "IfUnowned", "not ours", true},
@@ -212,6 +210,9 @@ func TestStolen(t *testing.T) {
 			w.settle(cm)
 			w.edit("thief", tc.change)
 			stolen := w.read().ResourceVersion
+			if strings.HasPrefix(name, "Given") {
+				tc.change(cm)
+			}
 			w.writes()
 			res, writes := w.apply(cm), w.writes()
 			if got := string(res.Outcome); got != tc.want || slices.Contains(writes, "patch ConfigMap a") != (name == "AlwaysName") {
@@ -244,6 +245,11 @@ func controlledBy(apiVersion, kind, name string) func(*corev1.ConfigMap) {
 }
 
 var byReplicaSet = controlledBy("apps/v1", "ReplicaSet", "rs")
+
+// byAcme marks an object as one of another name.
+func byAcme(cm *corev1.ConfigMap) {
+	cm.Labels = merged(cm.Labels, map[string]string{"acme.example.com/owner-id": "x"})
+}
 
 // TestTakenFromAnotherName lets a reconciler of another name take an object under
 // Always. Then only this one writes and deletes the object.
@@ -331,9 +337,7 @@ func TestOwnMarks(t *testing.T) {
 		reason string
 		mark   func(*corev1.ConfigMap)
 	}{
-		"Label": {"the users want the label", func(cm *corev1.ConfigMap) {
-			cm.SetLabels(merged(cm.Labels, map[string]string{"acme.example.com/owner-id": "x"}))
-		}},
+		"Label":      {"the users want the label", byAcme},
 		"Controller": {"the users want the controller", byReplicaSet},
 		"OwnerAgain": {"an earlier owner of the name was the controller", controlledBy(testv1.GroupVersion.String(), "Cluster", "shop")},
 	}
@@ -352,13 +356,7 @@ func TestOwnMarks(t *testing.T) {
 					got = append(got, string(w.apply(cm).Outcome))
 				}
 				got = append(got, string(w.remove(configMap(nil, nil)).Outcome))
-				w = newWorld(t)
-				w.settle(configMap(nil, []string{"k", "0"}))
-				w.edit("x", tc.mark) // another writer is faster than the manifest
-				cm := configMap(nil, []string{"k", "1"})
-				tc.mark(cm)
-				got = append(got, string(w.apply(cm).Outcome))
-				same(t, []string{"in sync", "in sync", "in sync", "in sync", "terminating", "updated"}, got, "%s", tc.reason)
+				same(t, []string{"in sync", "in sync", "in sync", "in sync", "terminating"}, got, "%s", tc.reason)
 			})
 		}
 	}
@@ -572,13 +570,14 @@ func TestReconcilePolicy(t *testing.T) {
 		data      string
 		newPolicy string
 	}{
-		"ObjectSame":         {"nothing changed", object, none, "1", dependents.InSync, "1", object},
-		"ObjectChanged":      {"a new manifest is applied", object, none, "2", dependents.Updated, "2", object},
-		"ObjectOwner":        {"a change of the owner does not matter", object, owner, "1", dependents.InSync, "1", object},
-		"ComponentSame":      {"nothing changed", component, none, "1", dependents.InSync, "1", component},
-		"ComponentChanged":   {"a new manifest is applied", component, none, "2", dependents.Updated, "2", component},
-		"ComponentOwner":     {"a change of the owner applies it again", component, owner, "1", dependents.Updated, "1", component},
-		"ComponentEmpty":     {"an empty annotation map is none", component, func(w *world) { w.owner.Annotations = map[string]string{} }, "1", dependents.InSync, "1", component},
+		"ObjectChanged":    {"a new manifest is applied", object, none, "2", dependents.Updated, "2", object},
+		"ObjectOwner":      {"a change of the owner does not matter", object, owner, "1", dependents.InSync, "1", object},
+		"ComponentChanged": {"a new manifest is applied", component, none, "2", dependents.Updated, "2", component},
+		"ComponentOwner":   {"a change of the owner applies it again", component, owner, "1", dependents.Updated, "1", component},
+		"ComponentEmpty":   {"an empty annotation map is none", component, func(w *world) { w.owner.Annotations = map[string]string{} }, "1", dependents.InSync, "1", component},
+		"ComponentRetried": {"a request for a pass is no change", component, func(w *world) {
+			w.owner.Annotations = map[string]string{ctrlx.RetryAnnotation: "1", "reconcile.fluxcd.io/requestedAt": "1", ctrlx.AheadPrefix + "x": "1"}
+		}, "1", dependents.InSync, "1", component},
 		"ComponentAnnotated": {"an annotation of the owner is a change", component, func(w *world) { w.owner.Annotations = map[string]string{"a": "b"} }, "1", dependents.Updated, "1", component},
 		"OnceChanged":        {"a new manifest does not matter", once, none, "2", dependents.InSync, "1", once},
 		"OnceOwner":          {"a change of the owner does not matter", once, owner, "1", dependents.InSync, "1", once},
@@ -589,9 +588,7 @@ func TestReconcilePolicy(t *testing.T) {
 		"ObjectToOnce":       {"a switch to Once applies it once more", object, none, "2", dependents.Updated, "2", once},
 		"ObjectDrift":        {"an edit is corrected", object, drift, "1", dependents.Updated, "1", object},
 		"ObjectGone":         {"it is created again", object, gone, "1", dependents.Created, "1", object},
-		"ObjectLater":        {"it is applied again after the interval", object, later, "1", dependents.Updated, "1", object},
 		"ComponentLater":     {"it is applied again after the interval", component, later, "1", dependents.Updated, "1", component},
-		"ObjectPolicyOfUser": {"kebab case is the same policy", "on-object-change", none, "2", dependents.Updated, "2", "on-object-change"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -767,24 +764,18 @@ func TestOwnerPolicies(t *testing.T) {
 			a := owner.GetAnnotations()
 			return dependents.Policies{Update: dependents.UpdatePolicy(a["update"]), Delete: dependents.DeletePolicy(a["delete"]), ReapplyInterval: -1}
 		}))
-	var got dependents.Policies
-	w.restart(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
-		return c.InsertBefore("Recover", func(next chain.Handler[*dependents.Request, dependents.Result]) chain.Handler[*dependents.Request, dependents.Result] {
-			return func(ctx context.Context, r *dependents.Request) (dependents.Result, error) {
-				got = r.Policies
-				return next(ctx, r)
-			}
-		})
-	}))
+	got := func(manifest *corev1.ConfigMap) dependents.Policies {
+		all, err := w.Check(t.Context(), w.owner, manifest)
+		must(t, err)
+		return all[0].Policies
+	}
 	for update, want := range map[string]dependents.UpdatePolicy{"": dependents.UpdateRecreate, "ssa-merge": dependents.UpdateSsaMerge} {
 		w.owner.Annotations = map[string]string{"update": update}
-		if w.settle(configMap(nil, nil)); got.Update != want || got.Adoption != dependents.AdoptionNever || got.ReapplyInterval != time.Hour {
-			t.Errorf("got %+v, want %s", got, want)
-		}
+		all := dependents.Policies{Adoption: dependents.AdoptionNever, Update: want, Delete: dependents.DeleteDelete, ReapplyInterval: time.Hour}
+		same(t, all, got(configMap(nil, nil)), "%q", update)
 	}
-	w.settle(configMap([]string{"update-policy", "SsaOverride"}, nil))
-	if got.Update != dependents.UpdateSsaOverride {
-		t.Errorf("the annotation precedes the owner: got %s", got.Update)
+	if p := got(configMap([]string{"update-policy", "SsaOverride"}, nil)); p.Update != dependents.UpdateSsaOverride {
+		t.Errorf("the annotation precedes the owner: got %s", p.Update)
 	}
 	w.owner.Annotations["update"] = "odd"
 	for odder, want := range map[string]string{"": `"odd"`, "odder": `"odd": it must be one of ["Recreate" "SsaMerge" "Replace" "SsaOverride"]; the delete-policy of the spec or of an option is "odder"`} {

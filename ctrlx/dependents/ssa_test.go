@@ -28,11 +28,13 @@ import (
 // updates are the policies that change an object.
 var updates = []string{"Replace", "SsaMerge", "SsaOverride"}
 
-// yamlOf returns an object with an update policy.
+// yamlOf returns an object with an update policy. Its whole numbers are exact.
 func yamlOf(t *testing.T, text, policy string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
-	must(t, yaml.Unmarshal([]byte(text), &u.Object))
+	content, err := yaml.YAMLToJSON([]byte(text))
+	must(t, err)
+	must(t, u.UnmarshalJSON(content))
 	u.SetAnnotations(map[string]string{name + "/update-policy": policy})
 	return u
 }
@@ -330,6 +332,10 @@ func TestTakeoverStripped(t *testing.T) {
 	cached = &corev1.ConfigMap{}
 	w.settle(second)
 	same(t, map[string]string{"k": "2"}, w.read().Data, "fields of kubectl, and fields that left the manifest")
+	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "3" })
+	if res := w.apply(second); res.Outcome != dependents.InSync {
+		t.Errorf("only the digest counts without managed fields: got %s", res.Outcome)
+	}
 }
 
 // TestTakeoverVersion leaves the fields of kubectl in another version of the API to
@@ -441,11 +447,9 @@ func TestReplaceKeeps(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateReplace}))
+			w := newWorld(t)
 			manifest := func(text string) *unstructured.Unstructured {
-				u := &unstructured.Unstructured{}
-				must(t, yaml.Unmarshal([]byte(strings.ReplaceAll(text, "NS", w.ns)), &u.Object))
-				return u
+				return yamlOf(t, strings.ReplaceAll(text, "NS", w.ns), "Replace")
 			}
 			w.apply(manifest(tc.first))
 			live := manifest(tc.first)
