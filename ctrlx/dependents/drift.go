@@ -17,10 +17,13 @@ import (
 // object. After an apply it owns all of them, and it loses a field to the manager
 // that changes or removes it. No value is compared, so the forms and the defaults
 // of the API server do not matter. The marks of a digest count, too, unless it is
-// empty. An object without managed fields has no drift.
+// empty. Without managed fields, as in a cache that strips them, only a changed mark is known.
 func (r *Request) drift(obj client.Object, digest string) (fields []string, err error) {
 	if len(obj.GetManagedFields()) == 0 {
-		return nil, nil
+		if digest != "" {
+			fields = []string{"metadata.annotations." + r.of.keys.digest + " is changed"}
+		}
+		return fields, nil
 	}
 	m, err := managersOf(obj, r.of.manager)
 	if err != nil {

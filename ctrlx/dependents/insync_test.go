@@ -185,7 +185,7 @@ func TestStaleCorrection(t *testing.T) {
 }
 
 // TestLostMarks writes an object once in the reapply interval, if another writer
-// removes its marks after each write.
+// removes its marks after each write. A cache may strip the managed fields.
 func TestLostMarks(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -205,28 +205,33 @@ func TestLostMarks(t *testing.T) {
 			[]string{"in sync", "in sync", "in sync"}},
 	}
 	for title, tc := range cases {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			cm := configMap(nil, []string{"k", "1"})
-			w.settle(cm)
-			var got []string
-			for range tc.want {
-				w.clock.SetTime(w.clock.Now().Add(time.Second))
-				w.edit("other-operator", tc.edit)
-				res := w.apply(cm)
-				text := string(res.Outcome)
-				if res.After > 0 {
-					text += " contested"
+		for _, stripped := range []bool{false, true} {
+			t.Run(fmt.Sprint(title, stripped), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				if stripped {
+					w.Dependents = dependents.New(name, cluster{changing{api, func(obj client.Object) { obj.SetManagedFields(nil) }}, api}, dependents.WithClock(w.clock))
 				}
-				got = append(got, text)
-			}
-			same(t, tc.want, got, "%s", tc.reason)
-			w.clock.SetTime(w.clock.Now().Add(time.Hour))
-			if res := w.apply(cm); res.Outcome != dependents.Updated {
-				t.Errorf("%s: after the interval: got %s", tc.reason, res.Outcome)
-			}
-		})
+				cm := configMap(nil, []string{"k", "1"})
+				w.settle(cm)
+				var got []string
+				for range tc.want {
+					w.clock.SetTime(w.clock.Now().Add(time.Second))
+					w.edit("other-operator", tc.edit)
+					res := w.apply(cm)
+					text := string(res.Outcome)
+					if res.After > 0 {
+						text += " contested"
+					}
+					got = append(got, text)
+				}
+				same(t, tc.want, got, "%s", tc.reason)
+				w.clock.SetTime(w.clock.Now().Add(time.Hour))
+				if res := w.apply(cm); res.Outcome != dependents.Updated {
+					t.Errorf("%s: after the interval: got %s", tc.reason, res.Outcome)
+				}
+			})
+		}
 	}
 }
 
