@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -83,10 +84,12 @@ func Chart(reconciler string, fsys fs.FS, dir string) manifests.Generator {
 // read returns the files of a chart without those that .helmignore names.
 func read(fsys fs.FS, dir string) (files []*archive.BufferedFile, err error) {
 	rules := ignore.Empty()
-	if text, err := fs.ReadFile(fsys, path.Join(dir, ignore.HelmIgnore)); err == nil {
-		if rules, err = ignore.Parse(bytes.NewReader(text)); err != nil {
-			return nil, err
-		}
+	text, err := fs.ReadFile(fsys, path.Join(dir, ignore.HelmIgnore))
+	if err == nil {
+		rules, err = ignore.Parse(bytes.NewReader(text))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	rules.AddDefaults()
 	err = fs.WalkDir(fsys, dir, func(file string, d fs.DirEntry, err error) error {

@@ -150,6 +150,7 @@ func TestNoChart(t *testing.T) {
 	}{
 		"Absent":     {"no folder", files, "testdata/absent", "file does not exist"},
 		"NoChart":    {"no chart", files, "testdata", "Chart.yaml file is missing"},
+		"NoRules":    {"a .helmignore that cannot be read", fstest.MapFS{".helmignore/a": {}}, ".", "read .helmignore: "},
 		"Server":     {"a schema of a server", schema("values.schema.json", `{"properties": {"a": {"$ref": "https://schema.invalid/a.json"}}}`), ".", "c: values.schema.json: failing loading \"https://schema.invalid/a.json\""},
 		"File":       {"a file of the operator", schema("values.schema.json", `{"$ref": "file:///etc/a.json"}`), ".", "file:///etc/a.json"},
 		"Neighbor":   {"Helm finds no file of the chart", schema("values.schema.json", `{"$ref": "a.json"}`), ".", "file:///a.json"},
