@@ -248,6 +248,35 @@ func TestSetTokenFails(t *testing.T) {
 	mustEqual(t, "no token stays in memory", []string{"apply"}, c.take())
 }
 
+// Only the error of a poll that the operation itself returned names the operation.
+func TestPollMessage(t *testing.T) {
+	underWay := flow.InProgress("a", 0)
+	fails := func(next flow.Handler[*pool]) flow.Handler[*pool] {
+		return func(ctx context.Context, req *request) (flow.Progress, error) {
+			p, _ := next(ctx, req)
+			return p, errBoom
+		}
+	}
+	cases := map[string]struct {
+		reason, token string
+		answer        answer
+		links         []flow.Middleware[*pool]
+		want          string
+	}{
+		"Start":   {"no operation was under way", "", answer{underWay, errBoom, nil}, nil, "applying failed: boom"},
+		"Poll":    {"the operation knows that it is under way, so no advice helps", "a", answer{underWay, errBoom, nil}, nil, "operation a cannot be polled: boom"},
+		"Link":    {"the poll succeeded, and a link failed", "a", answer{underWay, nil, nil}, []flow.Middleware[*pool]{fails}, "applying failed: boom"},
+		"Unknown": {"nothing is known of the operation", "a", answer{err: errBoom}, nil, "operation a cannot be polled: boom; return flow.Failed if it has failed"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{answers: []answer{tc.answer}}
+			out := flow.New("Pool", c.storing(), ext{Apply: chain.New(tc.links...)}).Reconcile(t.Context(), &pool{token: tc.token})
+			mustEqual(t, tc.reason, tc.want, out.Message())
+		})
+	}
+}
+
 // A canceled poll is no failure, also if the operation returns its error.
 func TestCanceledPoll(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
