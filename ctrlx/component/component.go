@@ -57,17 +57,19 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	}
 	mustConfigure[T](name)
 	r.generator = g
-	r.applyChain = setup.Edited("component: New: "+name+": WithApplyChain", applyLinks(), r.applyEdits)
-	r.waveChain = setup.Edited("component: New: "+name+": WithWaveChain", waveLinks(), r.waveEdits)
-	r.deleteChain = setup.Edited("component: New: "+name+": WithDeleteChain", deleteLinks(), r.deleteEdits)
+	edited := func(option string, edits []func(Chain) (Chain, error), links ...chain.Middleware[*Set, checks.Result]) Chain {
+		return setup.Edited("component: New: "+name+": "+option, chain.New(chain.Recover[*Set, checks.Result]).Append(links...), edits)
+	}
+	stored := chain.Named("Inventory", inventory)
+	r.applyChain = edited("WithApplyChain", r.applyEdits, stored, chain.Named("Redundant", redundant))
+	r.waveChain = edited("WithWaveChain", r.waveEdits,
+		chain.Named("Look", look), chain.Named("Namespaces", namespaces), chain.Named("Preflight", preflight))
+	r.deleteChain = edited("WithDeleteChain", r.deleteEdits,
+		stored, chain.Named("Finalizers", finalizers), chain.Named("Guard", guard))
 
-	var ext flow.Extensions[T]
-	if r.extensions != nil {
-		given, ok := r.extensions.(flow.Extensions[T])
-		if !ok {
-			panic(fmt.Sprintf("component: New: %s: WithExtensions was given a %T: it takes a %T", name, r.extensions, ext))
-		}
-		ext = given
+	ext, ok := r.extensions.(flow.Extensions[T])
+	if !ok && r.extensions != nil {
+		panic(fmt.Sprintf("component: New: %s: WithExtensions was given a %T: it takes a %T", name, r.extensions, ext))
 	}
 	results := checks.NewSlot[checks.Result]("dependents of " + name)
 	applied := func(_ context.Context, req *checks.Request[T]) (checks.Result, error) { return results.Get(req) }
@@ -83,17 +85,12 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	ops := flow.Operations[T]{
 		Apply: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
 			res, err := r.run(ctx, &req.Request)
-			if err != nil {
-				return flow.Progress{}, err
-			}
 			results.Set(req, res)
-			return flow.Done(), nil
+			return flow.Done(), err
 		},
 		Delete: func(_ context.Context, req *flow.Request[T]) (flow.Progress, error) {
-			if _, err := results.Get(&req.Request); err != nil { // the gate sets it when all dependents are gone
-				return flow.Progress{}, err
-			}
-			return flow.Done(), nil
+			_, err := results.Get(&req.Request) // the gate sets it when all dependents are gone
+			return flow.Done(), err
 		},
 	}
 	conditions := func(c T) *[]metav1.Condition { return &c.GetStatus().Conditions }
@@ -103,26 +100,6 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	// It panics now if an option is wrong, and not in SetupWithManager.
 	r.links = strings.ReplaceAll(r.dependentsOf(unconnected{}).String(), "\n", "\ndependent, ")
 	return r
-}
-
-// applyLinks returns the links around the waves. The end is [system.waves].
-func applyLinks() Chain {
-	return chain.New(
-		chain.Recover,
-		chain.Named("Inventory", inventory),
-		chain.Named("Redundant", redundant),
-	)
-}
-
-// deleteLinks returns the links around the deletion of all dependents. The end
-// is [system.removeAll].
-func deleteLinks() Chain {
-	return chain.New(
-		chain.Recover,
-		chain.Named("Inventory", inventory),
-		chain.Named("Finalizers", finalizers),
-		chain.Named("Guard", guard),
-	)
 }
 
 // run applies the dependents of a component, or deletes them if the component is in
@@ -137,7 +114,7 @@ func (s *Set) run(ctx context.Context) (checks.Result, error) {
 	if err := s.generate(ctx); err != nil {
 		return checks.Result{}, err
 	}
-	if err := s.findable(s.managed(s.objects)); err != nil {
+	if err := s.findable(s.types); err != nil {
 		return checks.Result{}, invalid(err)
 	}
 	return decided(s.system.apply(ctx, s))
@@ -180,7 +157,9 @@ func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents)
 	}
 	observer := r.inner.Observer()
 	y.apply = r.applyChain.At("Set").Observe(observer).Then(y.waves)
-	y.remove = r.deleteChain.At("Set").Observe(observer).Then(y.removeAll)
+	y.remove = r.deleteChain.At("Set").Observe(observer).Then(func(ctx context.Context, s *Set) (checks.Result, error) {
+		return s.teardown(ctx, s.spared(s.inventory))
+	})
 	y.wave = r.waveChain.At("Wave").Observe(observer).Then(y.write)
 	return y, nil
 }
@@ -212,11 +191,10 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err := r.inner.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	y, err := r.systemOf(mgr, r.dependentsOf(mgr))
-	if err != nil {
+	var err error
+	if r.setUp, err = r.systemOf(mgr, r.dependentsOf(mgr)); err != nil {
 		return fmt.Errorf("component: %s: %w", r.name, err)
 	}
-	r.setUp = y
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -154,11 +153,10 @@ func inventory(next Handler) Handler {
 		if err != nil {
 			return checks.Result{}, fmt.Errorf("loading the inventory: %w", err)
 		}
-		s.inventory = s.once(s.inventory)
 		if err := s.include(ctx); err != nil {
 			return checks.Result{}, err
 		}
-		if s.isStored || len(s.inventory) > 0 || len(s.lacking) == 0 { // else the first wave stores the first items
+		if s.isStored || len(s.inventory) > 0 || len(s.next) == 0 { // else the first wave stores the first items
 			if err := s.save(ctx); err != nil {
 				return checks.Result{}, err
 			}
@@ -171,38 +169,37 @@ func inventory(next Handler) Handler {
 	}
 }
 
-// once returns a copy of an inventory with one item for each object. Users may
-// write another one, and two options may name the same kind. Each double may keep
-// its object.
-func (s *Set) once(items []Item) (all []Item) {
-	at := make(map[checks.Ref]int, len(items))
+// once makes the inventory a copy with one item for each object, and returns where
+// the items are. Users may write doubles, and two options may name the same kind.
+// Each double may keep its object.
+func (s *Set) once() map[checks.Ref]int {
+	items, at := s.inventory, make(map[checks.Ref]int, len(s.inventory))
+	s.inventory = nil
 	for _, i := range items {
 		i.ID, i.Set = "", "" // the object would count as another one
 		n, twice := at[i.Ref]
 		if !twice {
-			at[i.Ref], all = len(all), append(all, i)
+			at[i.Ref], s.inventory = len(at), append(s.inventory, i)
 			continue
 		}
-		first := &all[n]
+		first := &s.inventory[n]
 		first.Rebuilt, first.Adopted = first.Rebuilt || i.Rebuilt, first.Adopted || i.Adopted
 		if s.keeps(&i) {
 			first.DeletePolicy = i.DeletePolicy
 		}
 	}
-	return all
+	return at
 }
 
-// include updates the items of the objects, and finds those that the inventory
-// lacks. They stay out of it until the first write of their wave: an object that
-// a policy has kept may have the label, and the component may give it up again
-// without a write. An object whose kind is not installed yet comes later,
-// because its namespace may not be known.
+// include finds the items of the objects that the inventory lacks, or has with other
+// policies. They stay out of it until their wave begins, because the API server may
+// refuse the wave, and the component may give up the change without a write. An
+// object whose kind is not installed yet comes later, because its namespace may
+// not be known.
 func (s *Set) include(ctx context.Context) error {
-	s.lacking = map[checks.Ref]Item{}
-	at := make(map[checks.Ref]int, len(s.inventory))
-	for i := range s.inventory {
-		at[s.inventory[i].Ref] = i
-	}
+	at := s.once()
+	s.next = map[checks.Ref]Item{}
+	all := slices.Clone(s.inventory)
 	for _, o := range s.objects {
 		if !o.known {
 			continue
@@ -230,19 +227,17 @@ func (s *Set) include(ctx context.Context) error {
 				item.adopt(o)
 			}
 		}
-		switch {
-		case found:
-			s.inventory[i] = item
-		case s.Plan != nil: // it stores nothing
-			s.inventory = append(s.inventory, item)
-		default:
-			s.lacking[o.ref] = item
+		if !found {
+			i, all = len(all), append(all, item)
+		}
+		if all[i] = item; !found || !old.equal(item) {
+			s.next[o.ref] = item
 		}
 	}
-	if len(s.lacking) == 0 {
+	if len(s.next) == 0 || s.Plan != nil { // save adds the problem to a plan
 		return nil
 	}
-	return fits(slices.AppendSeq(slices.Clone(s.inventory), maps.Values(s.lacking))) // no wave is written then
+	return fits(all) // no wave is written then
 }
 
 // item returns the item of the inventory for an object.
@@ -267,19 +262,24 @@ func (i *Item) adopt(o *object) {
 
 // ahead stores what the inventory must have before the writes of a wave:
 //
-//   - The objects that it lacks. One that has the label of the component already
-//     is in doubt until it is written.
+//   - The objects that it lacks, and the new policies of the others. A new object
+//     that has the label of the component already is in doubt until it is written.
 //   - An object that was purged exists again.
 //   - A namespace that lacks the label of the component existed before. One that
 //     does not exist any more will be that of the component.
 func (s *Set) ahead(ctx context.Context) error {
 	for i, o := range s.members {
-		if item, lacks := s.lacking[o.ref]; lacks {
-			pending := s.results[i].Pending
-			item.Rebuilt = pending != nil && pending.Live != nil && pending.Live.GetLabels()[s.labelKey] == s.label
-			s.inventory = append(s.inventory, item)
-			delete(s.lacking, o.ref)
+		item, differs := s.next[o.ref]
+		if delete(s.next, o.ref); !differs {
+			continue
 		}
+		if old := s.find(o.ref); old != nil {
+			*old = item
+			continue
+		}
+		pending := s.results[i].Pending
+		item.Rebuilt = pending != nil && pending.Live != nil && pending.Live.GetLabels()[s.labelKey] == s.label
+		s.inventory = append(s.inventory, item)
 	}
 	if len(s.pending) == 0 {
 		return nil
@@ -314,16 +314,11 @@ func (s *Set) ahead(ctx context.Context) error {
 func (s *Set) proven() {
 	for i := range s.inventory {
 		item := &s.inventory[i]
-		if !item.Rebuilt {
-			continue // most items are not
-		}
-		at := slices.IndexFunc(s.members, func(o *object) bool { return o.ref == item.Ref })
-		if at < 0 {
-			continue // it is in another wave, or redundant
-		}
-		switch r := s.results[at]; r.Outcome {
-		case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
-			item.Rebuilt = r.After > 0 || r.Pending != nil
+		for at := 0; item.Rebuilt && at < len(s.members); at++ { // most items are not
+			switch r := s.results[at]; r.Outcome {
+			case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
+				item.Rebuilt = s.members[at].ref != item.Ref || r.After > 0 || r.Pending != nil
+			}
 		}
 	}
 }
@@ -338,39 +333,30 @@ func (s *Set) rebuilt(ctx context.Context) (items []Item, _ error) {
 		return nil, nil // it had no finalizer, and a stranger may have used its label
 	}
 	for _, gvk := range s.system.options.kinds {
-		var found []*metav1.PartialObjectMetadata
-		all := func(obj *metav1.PartialObjectMetadata) bool { found = append(found, obj); return true }
-		label, own := client.MatchingLabels{s.labelKey: s.label}, client.InNamespace(s.Component.GetNamespace())
-		err := s.list(ctx, gvk, all, label)
-		if apierrors.IsForbidden(err) && own != "" {
-			err = s.list(ctx, gvk, all, label, own)
-		}
-		for _, obj := range found {
+		var unread error
+		add := func(obj *metav1.PartialObjectMetadata) bool {
 			obj.SetGroupVersionKind(gvk)
-			kept := false
-			if err == nil {
-				kept, err = s.kept(ctx, obj)
-			}
-			if !kept {
+			r, err := s.system.dependents.Check(ctx, s.Component, obj)
+			invalid := errors.Is(err, dependents.ErrInvalid) // such a policy keeps nothing
+			if invalid || err == nil && r[0].Policies.Delete == dependents.DeleteDelete {
 				ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
 				items = append(items, Item{Ref: ref, DeletePolicy: inherited, Rebuilt: true})
 			}
+			if !invalid {
+				unread = err
+			}
+			return unread == nil
 		}
-		if err != nil {
+		label := client.MatchingLabels{s.labelKey: s.label}
+		err := s.list(ctx, gvk, add, label)
+		if apierrors.IsForbidden(err) {
+			err = s.list(ctx, gvk, add, label, client.InNamespace(s.Component.GetNamespace()))
+		}
+		if err := errors.Join(err, unread); err != nil {
 			return nil, fmt.Errorf("listing %s: %w", gvk.GroupKind(), err)
 		}
 	}
 	return items, nil
-}
-
-// kept reports whether a policy keeps an object on a deletion of the component,
-// or when the object becomes redundant. An invalid policy keeps nothing.
-func (s *Set) kept(ctx context.Context, obj client.Object) (bool, error) {
-	r, err := s.system.dependents.Check(ctx, s.Component, obj)
-	if errors.Is(err, dependents.ErrInvalid) {
-		return false, nil
-	}
-	return err == nil && r[0].Policies.Delete != dependents.DeleteDelete, err
 }
 
 // liveNamespace reads a namespace past the cache; nil: it does not exist.

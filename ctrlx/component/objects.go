@@ -28,6 +28,7 @@ type object struct {
 	ref     checks.Ref
 	known   bool // the API server serves the kind; otherwise the namespace may be missing
 	gvk     schema.GroupVersionKind
+	down    string // for a message: the error of the API server of an unknown kind; empty: it answers
 
 	applyOrder, deleteOrder int16        // the waves of the object
 	purgeOrder              *int16       // the wave after which it is deleted; nil: it stays
@@ -60,14 +61,13 @@ func (s *Set) check(ctx context.Context, manifests []client.Object) (all []*obje
 		}
 		o.number, all = i+1, append(all, o)
 	}
-	types := s.managed(all)
 	first := make(map[checks.Ref]int, len(all))
 	for _, o := range all {
-		if o.stage != stageNamespaces && anyMatches(types, o.gvk) {
+		if o.stage != stageNamespaces && anyMatches(s.types, o.gvk) {
 			o.stage = stageInstances
 		}
 		err := s.validate(o)
-		inNamespace := func(d *object) bool { return d.namespaced && matches(*d.manages, o.gvk) }
+		inNamespace := func(d *object) bool { return d.namespaced && d.has(o) }
 		if !o.known && o.ref.Namespace == "" && slices.ContainsFunc(all, inNamespace) {
 			o.ref.Namespace = s.Component.GetNamespace()
 		}
@@ -90,7 +90,7 @@ func (s *Set) check(ctx context.Context, manifests []client.Object) (all []*obje
 	return all, outlives(all)
 }
 
-// object reads what the set needs of a manifest.
+// object reads what the set needs of a manifest, and adds the type that it defines.
 func (s *Set) object(r *dependents.Request) (*object, error) {
 	if _, partial := r.Object.(*metav1.PartialObjectMetadata); partial {
 		return nil, fmt.Errorf("%w: %s: it has only metadata: give the whole object", dependents.ErrInvalid, r.Ref())
@@ -100,15 +100,13 @@ func (s *Set) object(r *dependents.Request) (*object, error) {
 		request: r, gvk: gvk, place: placeOf(gvk.GroupKind()), ref: r.Ref(), known: r.Digest() != "",
 		deletePolicy: r.Object.GetAnnotations()[s.system.name+"/delete-policy"],
 	}
-	switch gk := gvk.GroupKind(); gk {
-	case kindAPIService, kindDefinition:
+	if gk := gvk.GroupKind(); defined(gk, nil) != nil {
 		// Passes may share the content, so it is only read.
 		content, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Object) // Check has marshaled it
-		t := defined(gk, content)
-		if t.Group == "" || t.Kind == "" {
+		if o.manages = defined(gk, content); o.manages.Group == "" || o.manages.Kind == "" {
 			return nil, fmt.Errorf("%w: %s: it names no group or no kind", dependents.ErrInvalid, o.ref)
 		}
-		o.manages = t
+		s.types = append(s.types, *o.manages)
 		scope, _, _ := unstructured.NestedString(content, "spec", "scope")
 		o.namespaced = gk == kindDefinition && scope == "Namespaced"
 	}
@@ -123,17 +121,21 @@ func (s *Set) validate(o *object) error {
 			problems = append(problems, problem)
 		}
 	}
-	isOuter := o.manages != nil || o.stage == stageNamespaces
-	if !o.known && o.stage != stageInstances {
+	if !o.known {
 		_, err := s.access.Client.RESTMapper().RESTMapping(o.gvk.GroupKind(), o.gvk.Version)
-		if err != nil && !meta.IsNoMatchError(err) {
+		isDown := err != nil && !meta.IsNoMatchError(err)
+		switch {
+		case isDown && o.stage != stageInstances:
 			return fmt.Errorf("%s: finding the kind: %w", o.ref, err)
+		case isDown:
+			o.down = ": " + err.Error()
+		case o.stage != stageInstances:
+			note(fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
+				"install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))
 		}
-		note(fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
-			"install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))
 	}
 	note(s.system.outside(s.Component, o))
-	if o.request.Policies.Update == dependents.UpdateRecreate && isOuter {
+	if o.request.Policies.Update == dependents.UpdateRecreate && o.isOuter() {
 		note(fmt.Sprintf("the update policy Recreate would delete all objects in it: "+
 			"set %s/update-policy to another one", s.system.name))
 	}
@@ -151,7 +153,7 @@ func (s *Set) validate(o *object) error {
 	order("delete-order", &o.deleteOrder)
 	if annotations[s.system.name+"/purge-order"] != "" {
 		o.purgeOrder = new(int16)
-		if order("purge-order", o.purgeOrder); isOuter {
+		if order("purge-order", o.purgeOrder); o.isOuter() {
 			note(fmt.Sprintf("%s/purge-order is set: a namespace and a definition of a type stay "+
 				"as long as the component", s.system.name))
 		}
@@ -161,6 +163,14 @@ func (s *Set) validate(o *object) error {
 		return fmt.Errorf("%w: %s: %s", dependents.ErrInvalid, o.ref, strings.Join(problems, "; "))
 	}
 	return nil
+}
+
+// isOuter reports whether a deletion of the object may delete other objects, too.
+func (o *object) isOuter() bool { return o.manages != nil || o.stage == stageNamespaces }
+
+// has reports whether the object is the namespace of another one, or defines its type.
+func (o *object) has(inner *object) bool {
+	return o.stage == stageNamespaces && inner.ref.Namespace == o.ref.Name || o.manages != nil && matches(*o.manages, inner.gvk)
 }
 
 // placed returns the ref of the object, in the namespace of the component if it
@@ -223,8 +233,6 @@ func placeOf(gk schema.GroupKind) place {
 	return place{stageObjects, lastPriority}
 }
 
-func (i *Item) priority() int { return placeOf(i.groupKind()).priority }
-
 // lastPriority is the priority of all other kinds.
 const lastPriority = 4
 
@@ -233,14 +241,13 @@ const lastPriority = 4
 func outlives(all []*object) error {
 	var errs []error
 	for _, outer := range all {
-		if outer.manages == nil && outer.stage != stageNamespaces {
-			continue
+		if !outer.isOuter() {
+			continue // as most objects
 		}
 		for _, inner := range all {
 			problem := ""
 			switch {
-			case outer.manages == nil && inner.ref.Namespace != outer.ref.Name,
-				outer.manages != nil && !matches(*outer.manages, inner.gvk):
+			case !outer.has(inner):
 			case inner.applyOrder < outer.applyOrder:
 				problem = fmt.Sprintf("its apply-order %d is lower than %d of %s", inner.applyOrder, outer.applyOrder, outer.ref)
 			case inner.deleteOrder > outer.deleteOrder:
@@ -279,17 +286,6 @@ func (s *Set) policyOf(i *Item) dependents.DeletePolicy {
 		return s.policy
 	}
 	return i.DeletePolicy
-}
-
-// managed returns the types of the settings and of objects.
-func (s *Set) managed(objects []*object) []managedType {
-	types := slices.Clone(s.types)
-	for _, o := range objects {
-		if o.manages != nil {
-			types = append(types, *o.manages)
-		}
-	}
-	return types
 }
 
 // outside returns the problem of an object at a place that the options do not

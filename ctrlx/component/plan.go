@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,10 +68,8 @@ type Change struct {
 // inventory is there: read the component, and change its spec. A panic of the
 // generator or of the component is a [chain.PanicError].
 func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
-	recovered := chain.New(chain.Recover[T, *Plan])
-	return recovered.Then(func(ctx context.Context, component T) (*Plan, error) {
-		return r.plan(ctx, c, component)
-	})(ctx, component)
+	recovered := chain.Recover(func(ctx context.Context, component T) (*Plan, error) { return r.plan(ctx, c, component) })
+	return recovered(ctx, component)
 }
 
 func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
@@ -125,16 +124,13 @@ func shown(v any) string {
 	if v == nil {
 		return "none"
 	}
-	if text, ok := v.(string); ok {
-		return strconv.Quote(text) // JSON leaves some control characters as they are
-	}
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return strconv.Quote(fmt.Sprint(v))
+	if text, ok := v.(string); ok || encoder.Encode(v) != nil {
+		return strconv.Quote(cmp.Or(text, fmt.Sprint(v))) // JSON leaves some control characters of a text as they are
 	}
-	return line(strings.TrimSuffix(text.String(), "\n"))
+	return line(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // The values of [Change.Action].
@@ -164,27 +160,19 @@ func planned(ctx context.Context, s *Set) (checks.Result, error) {
 	if err := s.ahead(ctx); err != nil { // it adds to the inventory
 		return checks.Result{}, err
 	}
+	actions := map[dependents.Outcome]string{dependents.Created: create, dependents.Updated: update, dependents.Terminating: recreate}
 	for i, res := range s.results {
 		o := s.members[i]
-		change := Change{Wave: s.name(), Ref: o.ref}
+		change := Change{Wave: s.name(), Ref: o.ref, Action: actions[res.Outcome], Unchecked: res.Object == nil}
 		switch {
 		case !o.known:
-			change.Action, change.Unchecked = create, true
-		case res.Pending == nil:
+			change.Action = create
+		case res.Pending == nil || change.Action == "":
 			continue
-		case res.Outcome == dependents.Created:
-			change.Action, change.Unchecked = create, res.Object == nil
-		case res.Outcome == dependents.Updated:
-			change.Action, change.Unchecked = update, true
-			if res.Object != nil {
-				var removed []string
-				change.Fields, removed = changes(res, s.system.name, o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"})
-				change.Unchecked = len(removed) > 0
-			}
-		case res.Outcome == dependents.Terminating:
-			change.Action = recreate
-		default:
-			continue
+		case change.Action == update && res.Object != nil:
+			var removed []string
+			change.Fields, removed = changes(res, s.system.name, o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"})
+			change.Unchecked = len(removed) > 0
 		}
 		s.Plan.Changes = append(s.Plan.Changes, change)
 	}
@@ -193,14 +181,10 @@ func planned(ctx context.Context, s *Set) (checks.Result, error) {
 
 // delete adds the deletion of an object, by the result of its dry-run.
 func (p *Plan) delete(wave string, ref checks.Ref, res dependents.Result) {
-	c := Change{Wave: wave, Ref: ref, Action: remove}
-	switch res.Outcome {
-	case dependents.Gone:
-		return
-	case dependents.Orphaned:
-		c.Action = orphan
+	action := map[dependents.Outcome]string{dependents.Orphaned: orphan}[res.Outcome]
+	if res.Outcome != dependents.Gone {
+		p.Changes = append(p.Changes, Change{Wave: wave, Ref: ref, Action: cmp.Or(action, remove)})
 	}
-	p.Changes = append(p.Changes, c)
 }
 
 // changes returns the changes of fields by the dry-run of an update, without those
@@ -210,14 +194,12 @@ func (p *Plan) delete(wave string, ref checks.Ref, res dependents.Result) {
 func changes(res dependents.Result, name string, secret bool) (texts, removed []string) {
 	content := func(obj client.Object) map[string]any {
 		u, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(obj.DeepCopyObject()) // nil, if it cannot be marshaled
-		for _, key := range []string{"apiVersion", "kind", "status"} {
-			delete(u, key)
-		}
-		for _, key := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
-			unstructured.RemoveNestedField(u, "metadata", key)
-		}
-		for _, mark := range []string{"/digest", "/applied-at"} {
-			unstructured.RemoveNestedField(u, "metadata", "annotations", name+mark)
+		const meta = "metadata"
+		for _, path := range [][]string{
+			{"apiVersion"}, {"kind"}, {"status"}, {meta, "managedFields"}, {meta, "resourceVersion"}, {meta, "generation"},
+			{meta, "uid"}, {meta, "creationTimestamp"}, {meta, "annotations", name + "/digest"}, {meta, "annotations", name + "/applied-at"},
+		} {
+			unstructured.RemoveNestedField(u, path...)
 		}
 		return u
 	}

@@ -46,10 +46,10 @@ type Set struct {
 type state struct {
 	objects    []*object           // that the generator made, in the order in which they are applied; empty in a deletion
 	inventory  []Item              // the link Inventory sets and stores it
-	lacking    map[checks.Ref]Item // the items of objects that the inventory lacks, until their wave begins
+	next       map[checks.Ref]Item // the items that the inventory lacks, or has otherwise, until their wave begins
 	system     *system
 	namespaces MissingNamespacesPolicy // of the settings of the component, as those below
-	types      []managedType
+	types      []managedType           // and those that objects define
 	policy     dependents.DeletePolicy
 	labelKey   string // with label, the label of the dependents
 	label      string

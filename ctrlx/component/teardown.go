@@ -45,12 +45,6 @@ func redundant(next Handler) Handler {
 	}
 }
 
-// removeAll deletes all objects of the inventory. It is the end of the delete
-// chain.
-func (y *system) removeAll(ctx context.Context, s *Set) (checks.Result, error) {
-	return s.teardown(ctx, s.spared(s.inventory))
-}
-
 // teardown deletes objects wave by wave, and drops from the inventory those
 // that are gone or kept.
 func (s *Set) teardown(ctx context.Context, items []Item) (res checks.Result, err error) {
@@ -169,12 +163,13 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 	}
 	type part struct {
 		Item
-		order, stage int
+		order, stage, priority int
 	}
 	parts := make([]part, 0, len(items))
 	for _, i := range slices.Backward(items) {
 		gk := i.groupKind()
-		p := part{i, int(i.DeleteOrder), -2 * int(placeOf(gk).stage)}
+		of := placeOf(gk)
+		p := part{i, int(i.DeleteOrder), -2 * int(of.stage), of.priority}
 		switch {
 		case gk == kindDefinition:
 			p.stage = -1 // after all but the namespaces
@@ -189,7 +184,7 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 		parts = append(parts, p)
 	}
 	slices.SortStableFunc(parts, func(a, b part) int {
-		return cmp.Or(a.order-b.order, a.stage-b.stage, b.priority()-a.priority())
+		return cmp.Or(a.order-b.order, a.stage-b.stage, b.priority-a.priority)
 	})
 	for n, p := range parts {
 		if n == 0 || p.order != parts[n-1].order || p.stage != parts[n-1].stage {

@@ -136,7 +136,8 @@ func TestDeleteAPIService(t *testing.T) {
 }
 
 // A set repairs the server of its own aggregated API, although the group cannot be
-// discovered. Without the APIService in the set, an object of the group is an error.
+// discovered. Without the APIService in the set, an object of the group is an error,
+// or waits if the group is an additional type. The message has the error.
 func TestAggregatedDown(t *testing.T) {
 	w := newWorld(t)
 	group := w.ns + ".down.example.com"
@@ -157,6 +158,11 @@ func TestAggregatedDown(t *testing.T) {
 	w.want(configMap("server", "1"), metric)
 	if _, err := w.pass(); err == nil || errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "finding the kind") {
 		t.Errorf("a group that cannot be discovered: %v", err)
+	}
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: group, Kind: "*"}} })
+	const want = "or its API server does not answer: failed to get API group resources: "
+	if res, err := w.pass(); err != nil || !strings.Contains(res.Message(), want) {
+		t.Errorf("an additional type of the group: %+v, %v", res, err)
 	}
 }
 

@@ -351,6 +351,7 @@ func TestDeepCopy(t *testing.T) {
 }
 
 // A policy of the inventory that no annotation may have reads as none of them, so the pass ends.
+// So it does if the type of a definition is lost, because it is unknown which objects go with it.
 func TestReadable(t *testing.T) {
 	for policy, want := range map[string]string{
 		"default": "<nil>", "Delete": "<nil>", "Orphan": "<nil>", "OrphanOnApply": "<nil>", "OrphanOnDelete": "<nil>", "": errPruned.Error(),
@@ -361,4 +362,13 @@ func TestReadable(t *testing.T) {
 			t.Errorf("%q: %s, want %s", policy, got, want)
 		}
 	}
+	of := func(gk schema.GroupKind, of *managedType, rebuilt bool) error {
+		return readable([]Item{{Ref: checks.Ref{Group: gk.Group, Kind: gk.Kind, Name: "a"}, DeletePolicy: inherited, Manages: of, Rebuilt: rebuilt}})
+	}
+	compare(t, map[string]value{
+		"Lost":    {"it is unknown which objects go with it", true, errors.Is(of(kindDefinition, nil, false), errPruned) && errors.Is(of(kindAPIService, nil, false), errPruned)},
+		"Known":   {"it has its type", nil, of(kindDefinition, &managedType{}, false)},
+		"Rebuilt": {"a label says nothing about the type, and such an object is never deleted", nil, of(kindDefinition, nil, true)},
+		"Other":   {"it defines no type", nil, of(kindNamespace, nil, false)},
+	})
 }

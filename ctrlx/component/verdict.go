@@ -131,7 +131,13 @@ func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.R
 // objects that are deleted, too.
 func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 	if outer.Rebuilt && !s.keeps(outer) {
-		return "the inventory was lost, or lacked it, and only the label says that this component made it"
+		why := "the inventory was lost, or lacked it, and only the label says that this component made it"
+		for _, i := range s.inventory {
+			if goes[i.Ref] && !i.Rebuilt && !s.keeps(&i) && i.has(outer) {
+				why += fmt.Sprintf(", and it is deleted with %s, even without its label", i.Ref)
+			}
+		}
+		return why
 	}
 	if s.keeps(outer) || !outer.isOuter() {
 		return ""
@@ -204,9 +210,6 @@ func (s *Set) typesIn(ctx context.Context, i *Item) ([]managedType, error) {
 // inventory lacks. A label is no proof, because people copy objects with their
 // labels. It reads past the cache.
 func (s *Set) lost(ctx context.Context, types []managedType) (checks.Result, error) {
-	if len(types) == 0 {
-		return checks.Proceed(), nil
-	}
 	if err := s.findable(types); err != nil {
 		return checks.Result{}, invalid(err)
 	}

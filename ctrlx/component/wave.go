@@ -12,24 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// waveLinks returns the links around the writes of a wave. The end is
-// [system.write], or [planned].
-func waveLinks() Chain {
-	return chain.New(
-		chain.Recover,
-		chain.Named("Look", look),
-		chain.Named("Namespaces", namespaces),
-		chain.Named("Preflight", preflight),
-	)
-}
 
 // waves applies the waves in their order, until one is not ready.
 func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
@@ -76,23 +64,23 @@ func (s *Set) split() (all []*Set) {
 	return all
 }
 
+const unserved = "its kind is not served yet: its definition is being installed, or its API server does not answer"
+
 // look compares the objects with the cache. Only those that differ are read
 // live and written.
 func look(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		var errs []error
 		for i, o := range s.members {
-			switch {
-			case !o.known && s.Plan != nil:
+			if !o.known && s.Plan != nil {
 				continue
-			case !o.known: // the inventory lacks it, so this pass does not write it
-				s.results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is not served yet: its definition is being installed, or its API server does not answer"}
+			}
+			if !o.known { // the inventory lacks it, so this pass does not write it
+				s.results[i] = dependents.Result{Outcome: dependents.Waiting, Message: unserved + o.down}
 				continue
 			}
 			res, err := s.system.readOnly.ApplyChecked(ctx, o.request)
-			if err != nil {
-				errs = append(errs, err)
-			}
+			errs = append(errs, err)
 			if s.results[i] = res; res.Pending != nil {
 				s.pending = append(s.pending, i)
 			}
@@ -142,9 +130,7 @@ func (s *Set) unchecked(o *object, err error) bool {
 	if s.Plan == nil || !apierrors.IsNotFound(err) {
 		return false
 	}
-	planned := func(outer *object) bool {
-		return outer.manages != nil && matches(*outer.manages, o.gvk) && s.Plan.has(create, outer.ref)
-	}
+	planned := func(outer *object) bool { return outer.has(o) && s.Plan.has(create, outer.ref) }
 	return s.Plan.has(create, checks.Ref{Kind: kindNamespace.Kind, Name: o.ref.Namespace}) || slices.ContainsFunc(s.objects, planned)
 }
 
@@ -209,19 +195,20 @@ func refusal(ref checks.Ref, res dependents.Result) error {
 // A namespace that the set has is an object like others.
 func namespaces(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (checks.Result, error) {
-		var names []string
-		for _, i := range s.pending {
-			ns := s.members[i].ref.Namespace
-			exists := ns == s.Component.GetNamespace() && !s.remote() // the component is in it
-			inSet := func(o *object) bool { return o.stage == stageNamespaces && o.ref.Name == ns }
-			if s.results[i].Object != nil || ns == "" || exists || slices.Contains(names, ns) {
-				continue
-			}
-			if !slices.ContainsFunc(s.objects, inSet) {
-				names = append(names, ns)
+		exists := map[string]bool{s.Component.GetNamespace(): !s.remote(), "": true} // the component is in its own one
+		for _, o := range s.objects {
+			if o.stage == stageNamespaces {
+				exists[o.ref.Name] = true
 			}
 		}
-		for _, name := range names {
+		for _, i := range s.pending {
+			name := s.members[i].ref.Namespace
+			if exists[name] || s.results[i].Object != nil || s.namespaces == MissingNamespacesDoNotCreate {
+				continue // under this policy, the API server refuses the object
+			}
+			if exists[name] = true; s.Plan != nil && s.Plan.has(create, checks.Ref{Kind: kindNamespace.Kind, Name: name}) {
+				continue
+			}
 			if err := s.namespace(ctx, name); err != nil {
 				return checks.Result{}, fmt.Errorf("%s is not written: the namespace %s: %w", s.name(), name, err)
 			}
@@ -233,17 +220,13 @@ func namespaces(next Handler) Handler {
 // namespace creates a namespace if it is missing. It needs the right to get
 // namespaces.
 func (s *Set) namespace(ctx context.Context, name string) error {
-	if s.namespaces == MissingNamespacesDoNotCreate {
-		return nil // the API server refuses the objects
-	}
 	live, err := s.liveNamespace(ctx, name)
 	switch {
 	case err != nil || live != nil:
 		return err
 	case s.Plan != nil:
-		if ref := (checks.Ref{Kind: kindNamespace.Kind, Name: name}); !s.Plan.has(create, ref) {
-			s.Plan.Changes = append(s.Plan.Changes, Change{Wave: s.name(), Ref: ref, Action: create})
-		}
+		ref := checks.Ref{Kind: kindNamespace.Kind, Name: name}
+		s.Plan.Changes = append(s.Plan.Changes, Change{Wave: s.name(), Ref: ref, Action: create})
 		return nil
 	}
 	ns := &unstructured.Unstructured{} // the scheme may lack the core group
