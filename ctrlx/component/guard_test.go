@@ -238,6 +238,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 		"Suffix":       {"a group under the suffix matches", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, nil, false, "/foreign"},
 		"Exact":        {"one kind", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Mill"}}, nil, false, "/foreign"},
 		"NotListable":  {"the kinds of this group have only create", []metav1.GroupVersionKind{{Group: "authorization.k8s.io", Kind: "*"}}, nil, false, ""},
+		"Measurements": {"objects that cannot be deleted hold no data, as those of metrics.k8s.io", all, nil, false, ""},
 		"BrokenInside": {"a broken group that the pattern matches is an error", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, broken, false, "metrics.example.com/v1"},
 		"BrokenAway":   {"a broken group that no pattern matches does not matter", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, broken, false, "/foreign"},
 		"Down":         {"nothing is discovered", all, errors.New("no route"), false, "finding the managed types: no route"},
@@ -260,6 +261,11 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			w := newWorld(t)
 			w.preferred = func() ([]*metav1.APIResourceList, error) {
 				lists, _ := found.ServerPreferredResources()
+				for i := 0; name == "Measurements" && i < len(lists); i++ {
+					if lists[i].GroupVersion == kind.GroupVersion().String() {
+						lists[i].APIResources[0].Verbs = metav1.Verbs{"get", "list"}
+					}
+				}
 				if name == "BadVersion" {
 					lists = append(lists, &metav1.APIResourceList{GroupVersion: "a/b/c", APIResources: []metav1.APIResource{{Kind: "A", Verbs: metav1.Verbs{"list", "delete"}}}})
 				}
@@ -439,33 +445,6 @@ func TestTargetCluster(t *testing.T) {
 	if res, err := w.pass(); err != nil || res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), w.ns+"/foreign") {
 		t.Errorf("a foreign instance in the target cluster: %+v, %v", res, err)
 	}
-}
-
-// Objects of a kind without the verb delete hold no data, as the measurements of
-// metrics.k8s.io. They block no deletion.
-func TestKindsWithoutDelete(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	w.create(crd)
-	w.create(mill(kind, "measured"))
-	verbs := metav1.Verbs{"get", "list"}
-	w.preferred = func() ([]*metav1.APIResourceList, error) {
-		return []*metav1.APIResourceList{{GroupVersion: kind.GroupVersion().String(), APIResources: []metav1.APIResource{
-			{Name: "mills", Kind: "Mill", Namespaced: true, Verbs: verbs},
-		}}}, nil
-	}
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: "*"}} })
-	w.want(configMap("a", "1"))
-	w.restart()
-	w.settle()
-	w.delete()
-	verbs = append(verbs, "delete")
-	if res, err := w.pass(); err != nil || res.Reason() != "DeletionBlocked" {
-		t.Errorf("objects that can be deleted: %+v, %v", res, err)
-	}
-	verbs = verbs[:2]
-	w.settle()
 }
 
 // Instances of an additional type come last, and go first.

@@ -70,23 +70,6 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// The plan of a Secret shows no values, also not those of its annotations.
-func TestPlanOfSecret(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: key, annotations: {last-applied: hidden-VALUE}, labels: {l: hidden-VALUE}}\nstringData: {k: hidden-VALUE}\n"
-	w.want(strings.ReplaceAll(secret, "VALUE", "one"))
-	w.settle()
-	w.want(strings.ReplaceAll(secret, "VALUE", "two"))
-	p, err := w.plan()
-	must(t, err)
-	text, err := json.Marshal(p)
-	must(t, err)
-	if all := p.String() + string(text); strings.Contains(all, "hidden") || !strings.Contains(all, "metadata.annotations.last-applied: changed") {
-		t.Errorf("the plan shows a value, or lacks the field: %s", all)
-	}
-}
-
 // The plan has the deletion of objects with a purge order, unless they are purged.
 func TestPlanOfPurge(t *testing.T) {
 	t.Parallel()

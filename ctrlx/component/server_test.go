@@ -353,25 +353,18 @@ func textOf(obj client.Object) string {
 func clientKey(obj client.Object) client.ObjectKey { return client.ObjectKeyFromObject(obj) }
 
 // same fails the test if got differs from want, and mustBeSame ends it.
-func same(t tester, want, got any, what string, args ...any) {
+func same(t testing.TB, want, got any, what string, args ...any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
 	}
 }
 
-func mustBeSame(t tester, want, got any, what string, args ...any) {
+func mustBeSame(t testing.TB, want, got any, what string, args ...any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
 	}
-}
-
-// tester is the common part of testing.T and rapid.T.
-type tester interface {
-	Helper()
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
 }
 
 // configMap reads a ConfigMap.
@@ -564,12 +557,18 @@ func (o *operator) report(available int32) {
 }
 
 // A component under a manager becomes ready with its dependents. Readiness, drift
-// and a deletion of a dependent cause a pass by their events. In sync, a pass makes
-// no request. A deletion leaves nothing.
+// and a deletion of a dependent cause a pass by their events. The first apply tries and
+// writes each object, and reads none. A deletion leaves nothing.
 func TestOperator(t *testing.T) {
 	o := newOperator(t, nil)
 	shop := o.create(web, configMap("a", "1"), configMap("b", "1"))
 	o.ready("False Processing", "wave 2 of 2: 0 of 1 objects are ready: Deployment web: ")
+	o.mu.Lock()
+	first := slices.DeleteFunc(slices.Clone(o.requests), func(r string) bool { return !strings.Contains(r, "/configmaps/") })
+	o.mu.Unlock()
+	slices.Sort(first)
+	maps := "PATCH /api/v1/namespaces/" + o.ns + "/configmaps/"
+	same(t, []string{maps + "a", maps + "a", maps + "b", maps + "b"}, first, "the requests about ConfigMaps")
 	o.report(1)
 	o.ready("True Succeeded", "")
 	o.report(0)
@@ -624,17 +623,6 @@ func (o *operator) quiet(shop *Shop) {
 	if requests := requests(); len(requests) > 0 {
 		o.t.Errorf("a pass in sync makes the requests %q", requests)
 	}
-}
-
-// Dependents are read and written with the rights of the identity that the option
-// names, and not with those of the operator.
-func TestImpersonation(t *testing.T) {
-	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithImpersonation(func(*Shop) rest.ImpersonationConfig {
-		return rest.ImpersonationConfig{UserName: "guest"}
-	})))
-	o.create(configMap("a", "1"))
-	o.ready("False Forbidden", `User "guest" cannot get resource "configmaps"`)
-	o.data("a", "")
 }
 
 // gone waits until a Shop does not exist.
@@ -701,30 +689,6 @@ func TestOptionsAndHooks(t *testing.T) {
 	const both = "admin and deployer"
 	want := map[string]string{"post-read": "admin", "pre-reconcile": both, "post-reconcile": both, "pre-delete": both, "post-delete": both}
 	same(t, want, users, "the users of the clients")
-}
-
-// The first apply of 59 objects tries and writes each one, and reads none.
-func TestFirstApply(t *testing.T) {
-	t.Parallel()
-	const objects, most = 59, 160
-	var all []string
-	for i := range objects {
-		all = append(all, configMap(fmt.Sprint("a", i), "1"))
-	}
-	o := newOperator(t, nil)
-	o.create(all...)
-	o.ready("True Succeeded", "")
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	reads := 0
-	for _, r := range o.requests {
-		if strings.HasPrefix(r, "GET ") && strings.Contains(r, "/configmaps/") {
-			reads++
-		}
-	}
-	if len(o.requests) > most || reads > 0 {
-		t.Errorf("%d requests, want at most %d; %d of them read a dependent: %q", len(o.requests), most, reads, o.requests)
-	}
 }
 
 // A manifest may name any served version of its kind, and change it. The object

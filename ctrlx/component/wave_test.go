@@ -19,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -86,40 +85,6 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("the reason of the error is %q", e.Reason())
 	}
 	same(t, []string{"a=1", "theirs=1"}, w.names(), "the objects")
-}
-
-// A user who may not bind other roles can bind a Role of the set, because the Role is
-// written before the dry-run of the RoleBinding. A ServiceAccount is written before the
-// dry-run of its Pod. The API server of the tests does not require it.
-func TestPreflightOfRights(t *testing.T) {
-	t.Parallel()
-	const role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: %s}\n"
-	rules := "rules: [{apiGroups: ['*'], resources: ['*'], verbs: [get, list, create, update, patch, delete]}]\n"
-	bound := "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-user}]\n"
-	waves := map[string][]string{}
-	noted := chain.Named("noted", chain.Before[*component.Set, checks.Result](func(_ context.Context, w *component.Set) error {
-		for _, r := range w.Pending() {
-			waves[w.Name()] = append(waves[w.Name()], r.Ref().Kind+" "+r.Ref().Name)
-		}
-		return nil
-	}))
-	w := newWorld(t, component.WithDependents(dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })),
-		component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.InsertAfter("Look", noted) }))
-	w.create(fmt.Sprintf(role, "ClusterRole", "NAMESPACE-all") + rules)
-	w.create(fmt.Sprintf(role, "ClusterRoleBinding", "NAMESPACE-all") + fmt.Sprintf(bound, "ClusterRole", "NAMESPACE-all"))
-	user := rest.CopyConfig(config)
-	user.Impersonate.UserName = w.ns + "-user"
-	limited, err := client.New(user, client.Options{Scheme: scheme})
-	must(t, err)
-	w.process.Target = limited
-	w.want(
-		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {serviceAccountName: s, containers: [{name: c, image: i}]}\n", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: s}\n",
-		fmt.Sprintf(role, "RoleBinding", "r")+fmt.Sprintf(bound, "Role", "r"), fmt.Sprintf(role, "Role", "r")+"rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n",
-	)
-	eventually(t, "the API server learns of the rights", func() bool { return limited.List(t.Context(), &corev1.PodList{}) == nil })
-	w.settle()
-	want := map[string][]string{"wave 1 of 2": {"ServiceAccount s", "Role r"}, "wave 2 of 2": {"RoleBinding r", "Pod p"}}
-	same(t, want, waves, "the waves")
 }
 
 // A chain without a link that finds or stores what a wave writes is an error. Nothing is
@@ -278,27 +243,41 @@ func TestPreflightWithoutDryRun(t *testing.T) {
 }
 
 // Webhooks come after the objects that may be their servers, and before the instances that
-// they check. A deletion runs in the reverse order.
+// they check. The API server needs an account and a role to accept a Pod and a binding, even
+// by dry-run. A deletion runs in the reverse order. A link sees what a wave writes.
 func TestOrderOfKinds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	var waves []string
+	noted := chain.Named("noted", chain.Before[*component.Set, checks.Result](func(_ context.Context, w *component.Set) error {
+		for _, r := range w.Pending() {
+			waves = append(waves, w.Name()+" "+r.Ref().Kind)
+		}
+		return nil
+	}))
+	w := newWorld(t, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.InsertAfter("Look", noted) }))
 	crd, kind := w.definition()
 	hook := "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: NAMESPACE}\n"
 	account := "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n"
 	service := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n"
-	all := []string{mill(kind, "ours"), hook, service, configMap("a", "1"), crd, account}
+	const rbac = "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: r}\n"
+	binding := fmt.Sprintf(rbac, "RoleBinding") + "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}\n"
+	all := []string{mill(kind, "ours"), hook, service, binding, configMap("a", "1"), crd, account, fmt.Sprintf(rbac, "Role")}
 	w.want(all...)
 	w.settle()
+	same(t, []string{
+		"wave 1 of 4 ServiceAccount", "wave 1 of 4 Role", "wave 2 of 4 CustomResourceDefinition", "wave 2 of 4 RoleBinding", "wave 2 of 4 ConfigMap",
+		"wave 2 of 4 Service", "wave 3 of 4 ValidatingWebhookConfiguration", "wave 4 of 4 Mill",
+	}, waves, "the waves")
 	mills := "CustomResourceDefinition mills." + kind.Group
 	same(t, []string{
-		"ServiceAccount web", mills, "ConfigMap a", "Service web", "ValidatingWebhookConfiguration " + w.ns, "Mill ours",
+		"ServiceAccount web", "Role r", mills, "RoleBinding r", "ConfigMap a", "Service web", "ValidatingWebhookConfiguration " + w.ns, "Mill ours",
 	}, objects(w.wrote("write "), "write "), "the creates")
 	w.want(append(all, configMap("b", "1"))...) // after the Service in the inventory
 	w.settle()
 	w.delete()
 	w.settle()
 	same(t, []string{
-		"Mill ours", "ValidatingWebhookConfiguration " + w.ns, "Service web", "ConfigMap b", "ConfigMap a", "ServiceAccount web", mills,
+		"Mill ours", "ValidatingWebhookConfiguration " + w.ns, "Service web", "ConfigMap b", "ConfigMap a", "RoleBinding r", "Role r", "ServiceAccount web", mills,
 	}, objects(w.wrote("delete "), "delete "), "the deletions")
 }
 
@@ -370,7 +349,7 @@ func TestTelemetry(t *testing.T) {
 	pass := func(want ...string) {
 		t.Helper()
 		seen = nil
-		l.passIn(t, logr.NewContext(t.Context(), log))
+		l.pass(logr.NewContext(t.Context(), log), t)
 		slices.Sort(seen)
 		same(t, want, slices.Compact(seen), "it differs")
 	}
@@ -379,9 +358,9 @@ func TestTelemetry(t *testing.T) {
 		"Wave Look proceed", "Wave Namespaces proceed", "Wave Preflight proceed", "Wave Recover proceed",
 	}
 	pass(sets...)
-	if err := l.manager.client.Delete(t.Context(), l.objects[1]); err != nil {
-		t.Fatal(err)
-	}
+	c := l.manager.GetClient()
+	must(t, c.Delete(t.Context(), l.objects[1]))
+	eventually(t, "the cache has the deletion", func() bool { return c.Get(t.Context(), clientKey(l.objects[1]), &corev1.ConfigMap{}) != nil })
 	pass(append([]string{
 		"Dependent Adopt proceed", "Dependent Create proceed", "Dependent DryRun proceed", "Dependent InSync proceed", "Dependent Read proceed",
 		"Dependent Ready proceed", "Dependent Recover proceed", "Dependent Terminating proceed",
@@ -433,7 +412,7 @@ func (parameters) Numbers(n int) (all []int) {
 // Times returns a number that an upgrade changes.
 func (p parameters) Times(n int) int { return p.Version * n }
 
-// TestSets applies, upgrades, repairs and deletes sets of the size and the kinds of
+// TestSets applies, upgrades and deletes sets of the size and the kinds of
 // known software. Processes crash in the upgrade and in the deletion. After each phase but
 // the last one, the plan is empty, and a pass writes nothing. After the deletion no object is
 // left.
@@ -476,17 +455,6 @@ func TestSets(t *testing.T) {
 			version = 2
 			w.finish("upgrade", 25)
 			w.isQuiet("upgrade")
-
-			drifted := 0
-			for i, obj := range w.wanted() {
-				if i%2 == 0 && w.drift(obj) {
-					drifted++
-				}
-			}
-			if w.finish("repair", 0); drifted < 8 {
-				t.Errorf("only %d objects drifted", drifted)
-			}
-			w.isQuiet("repair")
 
 			w.delete()
 			w.finish("delete", 25)
@@ -589,43 +557,4 @@ func (w *lived) isQuiet(phase string) {
 	if plan.Problems = slices.DeleteFunc(plan.Problems, problem); plan.String() != "no changes\n" {
 		w.t.Errorf("after the phase %s the plan is\n%s", phase, plan)
 	}
-}
-
-// drift changes a field of the manifest as a person does with kubectl. It returns
-// false for an object without such a field.
-func (w *lived) drift(u *unstructured.Unstructured) bool {
-	w.t.Helper()
-	live := u.DeepCopy()
-	must(w.t, api.Get(w.t.Context(), client.ObjectKeyFromObject(u), live))
-	edits := map[string]func() error{
-		"ConfigMap": func() error {
-			return unstructured.SetNestedStringMap(live.Object, map[string]string{"edited": "1"}, "data")
-		},
-		"Deployment": func() error { return edit(live, "example.com/edited", "spec", "template", "spec", "containers") },
-		"DaemonSet":  func() error { return edit(live, "example.com/edited", "spec", "template", "spec", "containers") },
-		"Route":      func() error { return unstructured.SetNestedField(live.Object, "edited", "spec", "name") },
-		"Domain":     func() error { return unstructured.SetNestedField(live.Object, "edited", "spec", "name") },
-		"Application": func() error {
-			return unstructured.SetNestedField(live.Object, "edited", "spec", "source", "targetRevision")
-		},
-		"Role":           func() error { return unstructured.SetNestedSlice(live.Object, nil, "rules") },
-		"ServiceMonitor": func() error { return unstructured.SetNestedSlice(live.Object, nil, "spec", "endpoints") },
-	}
-	change := edits[u.GetKind()]
-	if change == nil {
-		return false
-	}
-	must(w.t, change())
-	must(w.t, api.Update(w.t.Context(), live, client.FieldOwner("kubectl-edit")))
-	return true
-}
-
-// edit sets the image of the first container.
-func edit(u *unstructured.Unstructured, image string, path ...string) error {
-	containers, found, err := unstructured.NestedSlice(u.Object, path...)
-	if err != nil || !found || len(containers) == 0 {
-		return fmt.Errorf("%s has no container: %w", u.GetName(), err)
-	}
-	containers[0].(map[string]any)["image"] = image
-	return unstructured.SetNestedSlice(u.Object, containers, path...)
 }
