@@ -7,14 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -104,67 +101,36 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// Each policy counts as an option, and as a setting of the component.
+// A policy counts as an option, and as a setting of the component, which precedes it.
+// dependents.TestOwnerPolicies has each policy.
 func TestPolicySources(t *testing.T) {
 	t.Parallel()
-	elsewhere := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-other", 1)
-	policies := func(p dependents.Policies) []component.Option {
-		return []component.Option{component.WithDependents(dependents.WithPolicies(p))}
-	}
+	edited := strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1)
 	cases := map[string]struct {
-		reason string
-		opts   []component.Option
-		change func(*ShopSpec)
-		first  string // an object that exists before
-		second string // the manifest
-		want   string // the data of the object, or a part of the error
+		reason  string
+		options dependents.Policies
+		change  func(*ShopSpec)
+		first   string // the object that exists before
+		want    string // the data of the object
 	}{
-		"AdoptionOption": {"the object has no owner", policies(dependents.Policies{Adoption: dependents.AdoptionNever}), nil,
-			configMap("a", "0"), configMap("a", "1"), "it exists and has no owner"},
-		"AdoptionComponent": {"the component takes it from another owner", policies(dependents.Policies{Adoption: dependents.AdoptionNever}), func(s *ShopSpec) { s.Adoption = "Always" },
-			strings.Replace(configMap("a", "0"), "metadata:\n", "metadata:\n  labels: {shop.example.com/owner-id: another}\n", 1), configMap("a", "1"), "map[k:1] another object false"},
-		"UpdateDefault": {"the default is that of component-operator-runtime", nil, nil,
-			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1] another object false"},
-		"UpdateNamedDefault": {"it may be named", policies(dependents.Policies{Update: "default"}), func(s *ShopSpec) { s.Update = "default" },
-			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1] another object false"},
-		"UpdateOption": {"a field of another manager stays", policies(dependents.Policies{Update: dependents.UpdateSsaMerge}), nil,
-			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1 more:x] another object false"},
-		"UpdateComponent": {"the object is deleted and created", policies(dependents.Policies{Update: dependents.UpdateSsaMerge}), func(s *ShopSpec) { s.Update = "Recreate" },
-			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1] another object true"},
-		"NamespacesOption": {"the API server refuses the object", []component.Option{component.WithMissingNamespaces(component.MissingNamespacesDoNotCreate)}, nil,
-			"", elsewhere, "-other\" not found"},
-		"NamespacesComponent": {"the component creates the namespace", []component.Option{component.WithMissingNamespaces(component.MissingNamespacesDoNotCreate)}, func(s *ShopSpec) { s.Namespaces = "Create" },
-			"", elsewhere, "map[k:1] another object true"},
+		"AdoptionComponent": {"the component takes it from another owner", dependents.Policies{Adoption: dependents.AdoptionNever}, func(s *ShopSpec) { s.Adoption = "Always" },
+			strings.Replace(configMap("a", "0"), "metadata:\n", "metadata:\n  labels: {shop.example.com/owner-id: another}\n", 1), "map[k:1] another object false"},
+		"UpdateDefault":      {"the default is that of component-operator-runtime", dependents.Policies{}, func(*ShopSpec) {}, edited, "map[k:1] another object false"},
+		"UpdateNamedDefault": {"it may be named", dependents.Policies{Update: "default"}, func(s *ShopSpec) { s.Update = "default" }, edited, "map[k:1] another object false"},
+		"UpdateOption":       {"a field of another manager stays", dependents.Policies{Update: dependents.UpdateSsaMerge}, func(*ShopSpec) {}, edited, "map[k:1 more:x] another object false"},
+		"UpdateComponent":    {"the object is deleted and created", dependents.Policies{Update: dependents.UpdateSsaMerge}, func(s *ShopSpec) { s.Update = "Recreate" }, edited, "map[k:1] another object true"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, tc.opts...)
-			before := &corev1.ConfigMap{}
-			if tc.first != "" {
-				w.create(tc.first)
-				before = w.configMap("a")
-			}
-			w.change(func(s *Shop) {
-				if s.Spec.Manifests = []string{tc.second}; tc.change != nil {
-					tc.change(&s.Spec)
-				}
-			})
-			res, err := checks.Result{}, error(nil)
-			for n := 0; n < 5 && err == nil && !res.Proceeds(); n++ {
-				res, err = w.pass()
-			}
-			got := fmt.Sprint(err)
-			if res.Proceeds() {
-				after := &corev1.ConfigMap{}
-				for _, ns := range []string{w.ns, w.ns + "-other"} {
-					must(t, client.IgnoreNotFound(api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "a"}, after)))
-				}
-				got = fmt.Sprintf("%v another object %t", after.Data, after.UID != before.UID)
-			}
-			if !strings.Contains(got, tc.want) {
-				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
-			}
+			w := newWorld(t, component.WithDependents(dependents.WithPolicies(tc.options)))
+			w.create(tc.first)
+			before := w.configMap("a")
+			w.change(func(s *Shop) { tc.change(&s.Spec) })
+			w.want(configMap("a", "1"))
+			w.settle()
+			after := w.configMap("a")
+			same(t, tc.want, fmt.Sprintf("%v another object %t", after.Data, after.UID != before.UID), "%s", tc.reason)
 		})
 	}
 }
@@ -217,36 +183,6 @@ func TestExtensions(t *testing.T) {
 	o.create(configMap("a", "1"))
 	o.ready("False Closed", "opens at 22:00")
 	o.data("a", "")
-}
-
-// The inventory overwrites no other version of the component, so that no write follows.
-func TestStoreOfChanged(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1"))
-	w.before = func(call string) error {
-		if call == "store Shop shop" {
-			w.before = nil
-			s := w.shop.DeepCopyObject().(*Shop)
-			s.Annotations = map[string]string{"changed": "meanwhile"}
-			must(t, api.Update(t.Context(), s))
-		}
-		return nil
-	}
-	if _, err := w.pass(); !apierrors.IsConflict(err) || !strings.HasPrefix(err.Error(), "storing the inventory: ") {
-		t.Errorf("got %v, want a conflict", err)
-	}
-	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
-	if w.shop.Status.Inventory != nil {
-		t.Errorf("the inventory is %v", w.shop.Status.Inventory)
-	}
-	same(t, []string(nil), w.names(), "the objects")
-	w.want()
-	w.writes()
-	w.settle()
-	if got := w.writes(); len(got) != 1 || w.shop.Status.Inventory == nil {
-		t.Errorf("an empty set: the writes are %q, and the inventory is %v", got, w.shop.Status.Inventory)
-	}
 }
 
 // A link of the user may return a result without an object.

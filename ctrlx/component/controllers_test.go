@@ -264,12 +264,20 @@ func TestTwoClusters(t *testing.T) {
 	from := func(source string) component.Option { return component.WithDependents(dependents.WithCluster(source)) }
 	o := newOperator(t, nil, y.in(), from("one"))
 	crd, kind := o.world().definition()
-	want := func(manifests ...string) {
+	change := func(change func(*Shop)) {
 		t.Helper()
 		s := &Shop{}
 		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "shop"}, s))
-		s.Spec.Manifests = manifests
-		must(t, api.Update(t.Context(), s))
+		before := s.DeepCopyObject().(*Shop)
+		change(s)
+		must(t, api.Patch(t.Context(), s, client.MergeFrom(before))) // the operator may write the status meanwhile
+	}
+	want := func(manifests ...string) { change(func(s *Shop) { s.Spec.Manifests = manifests }) }
+	pattern := func() { // it cannot be found in the target
+		t.Helper()
+		change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}} })
+		o.ready("False DependentInvalid", "cannot be found in the cluster of the target client")
+		change(func(s *Shop) { s.Spec.ManagedTypes = nil })
 	}
 	instance := func(object string) *unstructured.Unstructured {
 		t.Helper()
@@ -322,6 +330,7 @@ func TestTwoClusters(t *testing.T) {
 	want(mill(kind, "ours"), configMap("a", "2"), crd, oven)
 	o.ready("False DependentInvalid", "the API server does not serve the kind Oven."+kind.Group)
 	want(mill(kind, "ours"), configMap("a", "2"), crd)
+	pattern()
 	o.ready("True Succeeded", "")
 
 	// While the target is not reachable, nothing counts as gone. A foreign instance
@@ -335,6 +344,7 @@ func TestTwoClusters(t *testing.T) {
 		t.Errorf("the target is not reachable, and the inventory has %d objects of 3", n)
 	}
 	y.down.Store(false)
+	pattern()
 	o.ready("False DeletionBlocked", "Mill."+kind.Group+" "+o.ns+"/foreign")
 	y.data(t, o.ns, "a", "2")
 	must(t, y.direct.Delete(t.Context(), foreign))
@@ -636,18 +646,12 @@ func TestDeletedNamespace(t *testing.T) {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "a"}}
 	must(t, api.Delete(t.Context(), cm))
 	_, err := w.pass()
-	var awaited []checks.Ref
-	for err := err; err != nil; err = errors.Unwrap(err) {
-		if wait, ok := err.(*flow.WaitError); ok {
-			awaited = append(awaited, wait.Refs...)
-		}
-		if all, ok := err.(interface{ Unwrap() []error }); ok {
-			if wait, ok := errors.AsType[*flow.WaitError](errors.Join(all.Unwrap()...)); ok {
-				awaited = append(awaited, wait.Refs...)
-			}
-		}
+	wave, _ := errors.AsType[*flow.WaitError](err)
+	object, ok := errors.AsType[*flow.WaitError](wave.Unwrap())
+	if !ok || len(wave.Refs) > 0 {
+		t.Fatalf("the error is %v", err)
 	}
-	same(t, []checks.Ref{{Kind: "Namespace", Name: other}}, awaited, "the awaited objects of %v", err)
+	same(t, []checks.Ref{{Kind: "Namespace", Name: other}}, object.Refs, "the awaited objects of %v", err)
 	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
 	ns.Spec.Finalizers = nil // as the controller of namespaces does
 	must(t, api.SubResource("finalize").Update(t.Context(), ns))

@@ -254,7 +254,7 @@ func (w *lived) each(do func(text string, u *unstructured.Unstructured)) {
 			}
 		}
 		if suffix != "" {
-			if u, exists := w.get(namespaces, w.ns+suffix); exists {
+			if u, exists := w.get(namespaces, "", w.ns+suffix); exists {
 				do(strings.TrimPrefix(suffix, "-"), u)
 			}
 		}
@@ -263,22 +263,12 @@ func (w *lived) each(do func(text string, u *unstructured.Unstructured)) {
 		return
 	}
 	_, kind := w.definition()
-	if u, exists := w.get(definitions, "mills."+kind.Group); exists {
+	if u, exists := w.get(definitions, "", "mills."+kind.Group); exists {
 		do("mills", u)
 		for _, u := range w.list(kind, w.ns) {
 			do("mills/"+u.GetName(), &u)
 		}
 	}
-}
-
-// get reads an object without a namespace.
-func (w *lived) get(gvk schema.GroupVersionKind, object string) (*unstructured.Unstructured, bool) {
-	w.t.Helper()
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(gvk)
-	err := api.Get(w.t.Context(), client.ObjectKey{Name: object}, u)
-	must(w.t, client.IgnoreNotFound(err))
-	return u, err == nil
 }
 
 // objects returns all objects of the test, sorted.
@@ -330,14 +320,14 @@ func (w *lived) controllers() {
 	w.t.Helper()
 	for _, suffix := range w.suffixes {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + suffix}}
-		if u, exists := w.get(namespaces, ns.Name); exists && u.GetDeletionTimestamp() != nil {
+		if u, exists := w.get(namespaces, "", ns.Name); exists && u.GetDeletionTimestamp() != nil {
 			must(w.t, client.IgnoreNotFound(api.SubResource("finalize").Update(w.t.Context(), ns)))
 		}
 	}
 	_, kind := w.definition()
 	if w.typed {
 		eventually(w.t, "the definition is served or gone", func() bool {
-			u, exists := w.get(definitions, "mills."+kind.Group)
+			u, exists := w.get(definitions, "", "mills."+kind.Group)
 			if !exists {
 				return true
 			}

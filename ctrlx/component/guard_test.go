@@ -363,101 +363,16 @@ func TestUnservedType(t *testing.T) {
 	}
 }
 
-// An object whose version is not served any more is deleted in another version.
-func TestUnservedVersion(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	_, version, _ := strings.Cut(crd, "  - name: v1\n")
-	w.create(crd + "  - name: v2\n" + strings.Replace(version, "storage: true", "storage: false", 1))
-	w.serve(kind, map[string]bool{"v1": true, "v2": true})
-	for { // the first version that the mapper knows
-		_, err := api.RESTMapper().RESTMapping(kind.GroupKind(), "v2")
-		if err == nil {
-			break
-		}
-		must(t, t.Context().Err())
-	}
-	w.want(mill(kind, "a"), configMap("b", "1"))
-	w.settle()
-	if m, err := api.RESTMapper().RESTMapping(kind.GroupKind()); err != nil || m.GroupVersionKind.Version != "v2" {
-		t.Fatalf("the mapper has %+v, %v", m, err)
-	}
-	w.serve(kind, map[string]bool{"v1": true})
-	w.want(configMap("b", "1"))
-	w.settle()
-	if w.exists(kind, w.ns, "a") {
-		t.Error("the object is left")
-	}
-}
-
-// lacking is a client whose cluster lacks the kind Mill, and does not find the kind Lost.
+// lacking is a client that does not find the kind Lost.
 type lacking struct{ client.Client }
-
-func (l lacking) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	if gvk, _ := l.GroupVersionKindFor(list); gvk.Kind == "MillList" {
-		return &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
-	}
-	return l.Client.List(ctx, list, opts...)
-}
 
 func (l lacking) RESTMapper() meta.RESTMapper { return lackingMapper{l.Client.RESTMapper()} }
 
 type lackingMapper struct{ meta.RESTMapper }
 
 func (m lackingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	switch gk.Kind {
-	case "Mill":
-		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
-	case "Lost":
+	if gk.Kind == "Lost" {
 		return nil, errors.New("no route")
 	}
 	return m.RESTMapper.RESTMapping(gk, versions...)
-}
-
-// The guard finds managed types in the cluster of the target client. A pattern
-// cannot be found there. An object of a kind that only the target has is deleted.
-func TestTargetCluster(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	w.want(crd, mill(kind, "ours"))
-	w.settle()
-	w.create(mill(kind, "foreign"))
-	w.process = component.NewProcess(w.reconciler, ends{lacking{api}, lacking{api}}, w.preferred)
-	w.process.Target = api
-	pattern := func() {
-		t.Helper()
-		w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}} })
-		if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "cannot be found in the cluster of the target client") {
-			t.Errorf("a pattern with a target client: %v", err)
-		}
-		w.change(func(s *Shop) { s.Spec.ManagedTypes = nil })
-	}
-	pattern()
-	w.want(crd)
-	w.settle()
-	if w.exists(kind, w.ns, "ours") || !w.exists(kind, w.ns, "foreign") {
-		t.Error("a redundant object of a kind that only the target has is left, or a foreign one is deleted")
-	}
-	w.delete()
-	pattern()
-	if res, err := w.pass(); err != nil || res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), w.ns+"/foreign") {
-		t.Errorf("a foreign instance in the target cluster: %+v, %v", res, err)
-	}
-}
-
-// Instances of an additional type come last, and go first.
-func TestInstancesOfAdditionalTypes(t *testing.T) {
-	t.Parallel()
-	base, w := newWorld(t), newWorld(t)
-	crd, kind := base.definition()
-	base.want(crd)
-	base.settle()
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: "*"}} })
-	w.want(mill(kind, "ours"), configMap("a", "1"))
-	w.settle()
-	w.delete()
-	w.settle()
-	same(t, []string{"write ConfigMap a", "write Mill ours", "delete Mill ours", "delete ConfigMap a"}, w.wrote(""), "the writes")
 }

@@ -131,28 +131,50 @@ func TestEditedInventory(t *testing.T) {
 }
 
 // Without a stored inventory nothing is written, and without a live read of the
-// component no dependent is written.
+// component no dependent is written. The inventory of an empty set is stored, too.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("no space")
-	for fails, writes := range map[string][]string{"store Shop": {"store Shop shop"}, "live get Shop": {"store Shop shop"}} {
+	fail := func(*world) error { return failure }
+	change := func(w *world) error {
+		s := w.shop.DeepCopyObject().(*Shop)
+		s.Annotations = map[string]string{"changed": "meanwhile"}
+		return api.Update(t.Context(), s)
+	}
+	cases := map[string]struct {
+		reason, call string
+		do           func(*world) error // before the call
+		is           func(error) bool
+	}{
+		"Refused": {"an object would be forgotten", "store Shop shop", fail, func(err error) bool { return errors.Is(err, failure) }},
+		"Unread":  {"the component may have changed", "live get Shop shop", fail, func(err error) bool { return errors.Is(err, failure) }},
+		"Changed": {"the inventory overwrites no other version", "store Shop shop", change, apierrors.IsConflict},
+	}
+	for title, tc := range cases {
 		w := newWorld(t)
 		w.before = func(call string) error {
-			if strings.HasPrefix(call, fails) {
-				return failure
+			if call == tc.call {
+				w.before = nil
+				return tc.do(w)
 			}
 			return nil
 		}
 		w.want(configMap("a", "1"))
-		if _, err := w.pass(); !errors.Is(err, failure) {
-			t.Errorf("%s fails: %v", fails, err)
+		_, err := w.pass()
+		if !tc.is(err) || strings.HasPrefix(err.Error(), "storing the inventory: ") != strings.HasPrefix(tc.call, "store ") {
+			t.Errorf("%s: %s: got %v", title, tc.reason, err)
 		}
-		same(t, writes, w.writes(), "the writes if %s fails", fails)
-		w.before = nil
+		same(t, []string{"store Shop shop"}, w.writes(), "%s: the writes", title)
+		w.want()
+		w.settle()
+		if got := w.writes(); len(got) != 1 || w.shop.Status.Inventory == nil {
+			t.Errorf("%s: an empty set: the writes are %q, and the inventory is %v", title, got, w.shop.Status.Inventory)
+		}
+		w.want(configMap("a", "1"))
 		w.settle()
 		w.delete()
 		w.settle()
-		same(t, []string(nil), w.names(), "the objects after the deletion")
+		same(t, []string(nil), w.names(), "%s: the objects after the deletion", title)
 	}
 }
 

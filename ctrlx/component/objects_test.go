@@ -102,9 +102,11 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Under WithOwnNamespaceOnly a parameter cannot place an object elsewhere.
+// Under WithOwnNamespaceOnly a parameter cannot place an object elsewhere. The scope of a
+// kind counts as soon as it is known.
 func TestOwnNamespaceOnly(t *testing.T) {
 	t.Parallel()
+	unserved := "apiVersion: x.example.com/v1\nkind: X\nmetadata: {name: a}\n"
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: NAMESPACE-role}\n"
 	elsewhere := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: default", 1)
 	cases := map[string]struct {
@@ -117,12 +119,16 @@ func TestOwnNamespaceOnly(t *testing.T) {
 		"Elsewhere": {"another namespace", elsewhere, nil, `ConfigMap default/a: it is outside of the namespace "NAMESPACE" of the component`},
 		"Cluster":   {"a kind without namespaces", role, nil, "its kind ClusterRole.rbac.authorization.k8s.io has no namespaces, and WithOwnNamespaceOnly does not name it"},
 		"Named":     {"a kind that the option names", role, []schema.GroupKind{{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}}, ""},
+		"Unserved":  {"its scope is not known yet", unserved, nil, ""},
+		"UnservedElsewhere": {"it names another namespace", strings.Replace(unserved, "name: a", "name: a, namespace: default", 1), nil,
+			`X.x.example.com default/a: it is outside of the namespace "NAMESPACE" of the component`},
 		"Namespace": {"another kind than the named one", "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-x}\n", []schema.GroupKind{{Kind: "Node"}}, "its kind Namespace has no namespaces"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, component.WithOwnNamespaceOnly(tc.kinds...), component.WithOwnNamespaceOnly())
+			w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: "x.example.com", Kind: "*"}} })
 			w.want(configMap("good", "1"), tc.manifest)
 			_, err := w.pass()
 			if want := strings.ReplaceAll(tc.want, "NAMESPACE", w.ns); (err != nil) != (want != "") || err != nil && (!errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want)) {

@@ -240,7 +240,10 @@ func line(text string) string {
 func differ(path string, from, to any, each func(path string, from, to any)) {
 	a, isMap := from.(map[string]any)
 	b, both := to.(map[string]any)
-	if isMap && both || isMap && to == nil || both && from == nil {
+	x, isList := from.([]any)
+	y, bothLists := to.([]any)
+	switch {
+	case isMap && both || isMap && to == nil || both && from == nil:
 		keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 		slices.Sort(keys)
 		for _, key := range slices.Compact(keys) {
@@ -252,17 +255,11 @@ func differ(path string, from, to any, each func(path string, from, to any)) {
 			}
 			differ(path+inner, a[key], b[key], each)
 		}
-		return
-	}
-	x, isList := from.([]any)
-	y, both := to.([]any)
-	if isList && both && len(x) == len(y) {
+	case isList && bothLists && len(x) == len(y):
 		for i := range x {
 			differ(fmt.Sprintf("%s[%d]", path, i), x[i], y[i], each)
 		}
-		return
-	}
-	if !reflect.DeepEqual(from, to) {
+	case !reflect.DeepEqual(from, to):
 		each(path, from, to)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,9 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-go/windlass/checks"
@@ -290,22 +287,28 @@ func (w *world) create(text string) {
 // object reads an object of the namespace, or of a kind without namespaces.
 func (w *world) object(gvk schema.GroupVersionKind, object string) *unstructured.Unstructured {
 	w.t.Helper()
+	u, exists := w.get(gvk, w.ns, object)
+	if !exists {
+		w.t.Fatalf("the %s %s does not exist", gvk.Kind, object)
+	}
+	return u
+}
+
+// get reads an object, and reports whether it exists.
+func (w *world) get(gvk schema.GroupVersionKind, namespace, object string) (*unstructured.Unstructured, bool) {
+	w.t.Helper()
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)
-	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, u))
-	return u
+	err := api.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: object}, u)
+	must(w.t, client.IgnoreNotFound(err))
+	return u, err == nil
 }
 
 // exists reports whether an object exists.
 func (w *world) exists(gvk schema.GroupVersionKind, namespace, object string) bool {
 	w.t.Helper()
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(gvk)
-	err := api.Get(w.t.Context(), client.ObjectKey{Namespace: namespace, Name: object}, u)
-	if !apierrors.IsNotFound(err) {
-		must(w.t, err)
-	}
-	return err == nil
+	_, exists := w.get(gvk, namespace, object)
+	return exists
 }
 
 // patience is the longest time that a test waits for a condition.
@@ -689,57 +692,6 @@ func TestOptionsAndHooks(t *testing.T) {
 	const both = "admin and deployer"
 	want := map[string]string{"post-read": "admin", "pre-reconcile": both, "post-reconcile": both, "pre-delete": both, "post-delete": both}
 	same(t, want, users, "the users of the clients")
-}
-
-// A manifest may name any served version of its kind, and change it. The object
-// stays the same, and its drift is corrected in each version.
-func TestVersionOfManifest(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t, nil)
-	scaler := func(version, metric string) string {
-		return "apiVersion: autoscaling/" + version + "\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec:\n" +
-			"  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  minReplicas: 1\n  maxReplicas: 3\n  " + metric + "\n"
-	}
-	corrected := func(field func(*autoscalingv2.HorizontalPodAutoscalerSpec) *int32, want int32) (h autoscalingv2.HorizontalPodAutoscaler) {
-		t.Helper()
-		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "web"}, &h))
-		*field(&h.Spec) = 2
-		must(t, api.Update(t.Context(), &h, client.FieldOwner("kubectl-edit")))
-		o.until(&autoscalingv2.HorizontalPodAutoscalerList{}, func() string {
-			if must(t, api.Get(t.Context(), client.ObjectKeyFromObject(&h), &h)); *field(&h.Spec) != want {
-				return fmt.Sprintf("the drift stays: %+v", h.Spec)
-			}
-			return ""
-		})
-		return h
-	}
-	shop := o.create(scaler("v1", "targetCPUUtilizationPercentage: 50"))
-	o.ready("True Succeeded", "")
-	was := corrected(func(s *autoscalingv2.HorizontalPodAutoscalerSpec) *int32 { return &s.MaxReplicas }, 3)
-	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(shop), shop))
-	shop.Spec.Manifests = []string{scaler("v2", "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]")}
-	must(t, api.Update(t.Context(), shop))
-	o.ready("True Succeeded", "")
-	now := corrected(func(s *autoscalingv2.HorizontalPodAutoscalerSpec) *int32 { return s.MinReplicas }, 1)
-	if now.UID != was.UID || *now.Spec.Metrics[0].Resource.Target.AverageUtilization != 60 {
-		t.Errorf("the manifest in the other version is not applied to the object: %+v", now)
-	}
-	must(t, api.Delete(t.Context(), shop))
-	o.gone(shop)
-}
-
-// Another watch of the operator may have only the metadata of a kind. Dependents of
-// this kind are compared as a whole.
-func TestMetadataWatched(t *testing.T) {
-	t.Parallel()
-	maps := &metav1.PartialObjectMetadata{}
-	maps.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
-	none := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return nil })
-	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithWatches(maps, none)))
-	o.create(configMap("a", "1"))
-	o.ready("True Succeeded", "")
-	o.world().edit("a", "drift")
-	o.data("a", "1")
 }
 
 // An operator without the right to list and watch a kind, or one that must not watch

@@ -48,7 +48,7 @@ func redundant(next Handler) Handler {
 // teardown deletes objects wave by wave, and drops from the inventory those
 // that are gone or kept.
 func (s *Set) teardown(ctx context.Context, items []Item) (res checks.Result, err error) {
-	if s.deleted() && s.cleared != nil {
+	if s.cleared != nil {
 		items = s.cleared
 	} else if items, res, err = s.decide(ctx, items); err != nil || !res.Proceeds() {
 		return res, err
@@ -199,10 +199,10 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 // purge deletes the objects whose purge order a wave has reached, and waits
 // until they are gone. The inventory stores the decision first, so that no
 // later pass applies such an object again.
-func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
+func (s *Set) purge(ctx context.Context, order int) (checks.Result, error) {
 	var due []Item
 	for _, o := range s.objects {
-		if o.purgeOrder == nil || *o.purgeOrder > order || o.applyOrder > order {
+		if o.purgeOrder == nil || int(max(*o.purgeOrder, o.applyOrder)) > order {
 			continue
 		}
 		item := s.find(o.ref)

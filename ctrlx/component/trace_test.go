@@ -130,11 +130,9 @@ func differences(old, now *Shop) (all []string) {
 		all = append(all, "no finalizer")
 	}
 	items := func(s *Shop) (names []string) {
-		if s.Status.Inventory != nil {
-			for _, i := range s.Status.Inventory {
-				short, _, _ := strings.Cut(i.Name, ".")
-				names = append(names, short)
-			}
+		for _, i := range s.Status.Inventory {
+			short, _, _ := strings.Cut(i.Name, ".")
+			names = append(names, short)
 		}
 		return names
 	}

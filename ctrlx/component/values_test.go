@@ -317,23 +317,6 @@ func TestSettingOfComponent(t *testing.T) {
 	})
 }
 
-// WithOwnNamespaceOnly refuses an object elsewhere as soon as its scope is known.
-func TestOutside(t *testing.T) {
-	of := func(known bool, namespace, kind string) string {
-		o := options{ownOnly: true, clusterOK: []schema.GroupKind{{Kind: "Node"}}}
-		c := &own{}
-		c.Namespace = "ns"
-		return o.outside(c, &object{known: known, ref: checks.Ref{Namespace: namespace}, gvk: schema.GroupVersionKind{Kind: kind}})
-	}
-	compare(t, map[string]value{
-		"Own":     {"it is in the namespace", "", of(true, "ns", "Pod") + of(false, "ns", "Pod")},
-		"Unknown": {"its scope is not known yet", "", of(false, "", "Pod")},
-		"Cluster": {"the option does not name the kind", "its kind Pod has no namespaces, and WithOwnNamespaceOnly does not name it", of(true, "", "Pod")},
-		"Named":   {"the option names the kind", "", of(true, "", "Node")},
-		"Other":   {"another namespace", `it is outside of the namespace "ns" of the component (WithOwnNamespaceOnly)`, of(false, "other", "Pod")},
-	})
-}
-
 // A copy of a status shares nothing with the one in the cache.
 func TestDeepCopy(t *testing.T) {
 	made := func() *Status {

@@ -23,10 +23,9 @@ import (
 func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 	all := s.split()
 	for _, w := range all {
-		if order := w.members[0].applyOrder; order > math.MinInt16 {
-			if res, err := s.purge(ctx, order-1); err != nil || !res.Proceeds() { // also one that an earlier pass began
-				return res, err
-			}
+		order := int(w.members[0].applyOrder)
+		if res, err := s.purge(ctx, order-1); err != nil || !res.Proceeds() { // also one that an earlier pass began
+			return res, err
 		}
 		res, err := decided(y.wave(ctx, w))
 		if err != nil {
