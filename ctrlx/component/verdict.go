@@ -171,7 +171,7 @@ func (s *Set) spared(items []Item) []Item {
 	items = slices.Clone(items)
 	for i := range items {
 		if item := &items[i]; s.isIn(item) {
-			item.DeletePolicy, item.Rebuilt = dependents.DeleteOrphan, false
+			item.DeletePolicy = dependents.DeleteOrphan // also of one that only its label names
 		}
 	}
 	return items
