@@ -628,6 +628,17 @@ func (o *operator) quiet(shop *Shop) {
 	}
 }
 
+// Dependents are read and written with the rights of the identity that the option
+// names, and not with those of the operator.
+func TestImpersonation(t *testing.T) {
+	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithImpersonation(func(*Shop) rest.ImpersonationConfig {
+		return rest.ImpersonationConfig{UserName: "guest"}
+	})))
+	o.create(configMap("a", "1"))
+	o.ready("False Forbidden", `User "guest" cannot get resource "configmaps"`)
+	o.data("a", "")
+}
+
 // gone waits until a Shop does not exist.
 func (o *operator) gone(shop *Shop) {
 	o.t.Helper()
@@ -767,4 +778,28 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-lim
 	must(o.t, err)
 	eventually(o.t, "the API server learns of the rights", func() bool { return limited.List(o.t.Context(), &ShopList{}) == nil })
 	return user
+}
+
+// The first apply of 59 objects tries and writes each one, and reads none.
+func TestFirstApply(t *testing.T) {
+	t.Parallel()
+	const objects, most = 59, 160
+	var all []string
+	for i := range objects {
+		all = append(all, configMap(fmt.Sprint("a", i), "1"))
+	}
+	o := newOperator(t, nil)
+	o.create(all...)
+	o.ready("True Succeeded", "")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	reads := 0
+	for _, r := range o.requests {
+		if strings.HasPrefix(r, "GET ") && strings.Contains(r, "/configmaps/") {
+			reads++
+		}
+	}
+	if len(o.requests) > most || reads > 0 {
+		t.Errorf("%d requests, want at most %d; %d of them read a dependent: %q", len(o.requests), most, reads, o.requests)
+	}
 }

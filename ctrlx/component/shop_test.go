@@ -33,6 +33,8 @@ type ShopSpec struct {
 	ManagedTypes   []metav1.GroupVersionKind `json:"managedTypes,omitempty"`
 	ReapplySeconds int                       `json:"reapplySeconds,omitempty"`
 	TimeoutSeconds int                       `json:"timeoutSeconds,omitempty"`
+	RetrySeconds   int                       `json:"retrySeconds,omitempty"`
+	RequeueSeconds int                       `json:"requeueSeconds,omitempty"`
 }
 
 func (s *Shop) GetSpec() any                 { return &s.Spec }
@@ -56,6 +58,12 @@ func (s *ShopSpec) GetReapplyInterval() time.Duration {
 	return time.Duration(s.ReapplySeconds) * time.Second
 }
 func (s *ShopSpec) GetTimeout() time.Duration { return time.Duration(s.TimeoutSeconds) * time.Second }
+func (s *ShopSpec) GetRetryInterval() time.Duration {
+	return time.Duration(s.RetrySeconds) * time.Second
+}
+func (s *ShopSpec) GetRequeueInterval() time.Duration {
+	return time.Duration(s.RequeueSeconds) * time.Second
+}
 
 // DeepCopyObject implements runtime.Object.
 func (s *Shop) DeepCopyObject() runtime.Object {

@@ -2,6 +2,7 @@ package component_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,11 +41,12 @@ type trace struct {
 	*operator
 	clock   time.Time
 	failing string // the hook or generator that fails
-	panics  bool   // it panics; else the error is a retriable one
+	failure error  // nil: a retriable one
 
 	mu      sync.Mutex
 	passes  [][]string
 	effects []bool // whether the pass has an effect
+	reads   int    // the number of post-read hooks
 	last    Shop   // as the API server answered
 	changed chan struct{}
 }
@@ -63,13 +66,16 @@ func (tr *trace) runs(step string) error {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.passes[len(tr.passes)-1] = append(tr.passes[len(tr.passes)-1], step)
-	switch {
-	case tr.failing != step:
-		return nil
-	case tr.panics:
-		panic("oops")
+	if step == "post-read" {
+		tr.reads++
+		tr.signal()
 	}
-	return ctrlx.NewRetriableError(errors.New(step+" fails"), new(time.Hour))
+	if tr.failing == step && tr.failure == errPanic {
+		panic("oops")
+	} else if tr.failing == step {
+		return cmp.Or(tr.failure, error(ctrlx.NewRetriableError(errors.New(step+" fails"), new(time.Hour))))
+	}
+	return nil
 }
 
 // has records effects of a pass.
@@ -79,7 +85,12 @@ func (tr *trace) has(effects ...string) {
 	}
 	n := len(tr.passes) - 1
 	tr.passes[n], tr.effects[n] = append(tr.passes[n], effects...), true
-	close(tr.changed) // it wakes the test
+	tr.signal()
+}
+
+// signal wakes the test.
+func (tr *trace) signal() {
+	close(tr.changed)
 	tr.changed = make(chan struct{})
 }
 
@@ -130,9 +141,11 @@ func differences(old, now *Shop) (all []string) {
 		all = append(all, "no finalizer")
 	}
 	items := func(s *Shop) (names []string) {
-		for _, i := range s.Status.Inventory {
-			short, _, _ := strings.Cut(i.Name, ".")
-			names = append(names, short)
+		if s.Status.Inventory != nil {
+			for _, i := range s.Status.Inventory {
+				short, _, _ := strings.Cut(i.Name, ".")
+				names = append(names, short)
+			}
 		}
 		return names
 	}
@@ -156,7 +169,8 @@ func differences(old, now *Shop) (all []string) {
 	return all
 }
 
-// text returns the passes that have an effect. The channel is closed at the next effect.
+// text returns the passes that have an effect. The channel is closed at the next effect
+// or post-read hook.
 func (tr *trace) text() (lines []string, changed <-chan struct{}) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -167,6 +181,9 @@ func (tr *trace) text() (lines []string, changed <-chan struct{}) {
 	}
 	return lines, tr.changed
 }
+
+// errPanic stands for a panic.
+var errPanic = errors.New("panic")
 
 // raced is the size of a Shop whose first wave loses a race with another writer.
 const raced = 9
@@ -259,6 +276,7 @@ func TestTrace(t *testing.T) {
 	failing := func(step string) func(*trace) { return func(tr *trace) { tr.fail(step); tr.poke() } }
 	createFailing := func(step string) func(*trace) { return func(tr *trace) { tr.fail(step); create(tr) } }
 	removeFailing := func(step string) func(*trace) { return func(tr *trace) { tr.fail(step); tr.remove() } }
+	later := func(d time.Duration) func(*trace) { return func(tr *trace) { tr.later(d); tr.poke() } }
 	const inSync = "post-read, pre-reconcile, generate, post-reconcile, Ready=True Succeeded"
 	const lastDelete = "post-read, pre-delete, guard, inventory [], post-delete, no finalizer"
 	cases := map[string]struct {
@@ -298,7 +316,7 @@ func TestTrace(t *testing.T) {
 		}},
 		"GeneratorPanics": {"a panic is an error of the pass", []step{
 			{"create", func(tr *trace) {
-				tr.panics = true
+				tr.failure = errPanic
 				createFailing("generate")(tr)
 			}, []string{"post-read, finalizer, pre-reconcile, generate, Ready=False Panic"}},
 			{"mend", failing(""), []string{strings.Replace(created.want[0], "finalizer, ", "", 1)}},
@@ -320,16 +338,57 @@ func TestTrace(t *testing.T) {
 			}},
 			{"mend", failing(""), []string{"post-read, pre-delete, guard, post-delete, no finalizer"}},
 		}},
-		"Timeout": {"a component that is not ready has a time-out, and becomes ready after it", []step{
+		"Timeout": {"the clock starts at the first apply that is not ready, and again after a change", []step{
 			{"create", func(tr *trace) {
 				s := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: tr.ns, Name: "shop"}, Spec: ShopSpec{Manifests: []string{web, configMap("a", "1")}, TimeoutSeconds: 600}}
 				must(tr.t, api.Create(tr.t.Context(), s))
 			}, []string{"post-read, finalizer, pre-reconcile, generate, inventory [a], write a, inventory [a web], write web, Ready=False Processing"}},
-			{"time passes", func(tr *trace) { tr.later(10 * time.Minute); tr.poke() }, []string{"post-read, pre-reconcile, generate, Ready=False Timeout"}},
+			{"time passes, and a dependent changes", func(tr *trace) {
+				tr.later(5 * time.Minute)
+				tr.touch()
+				tr.quiet()
+				tr.later(5 * time.Minute)
+				tr.poke()
+			}, []string{"post-read, pre-reconcile, generate, Ready=False Timeout"}},
+			{"change", func(tr *trace) { tr.edit(func(s *Shop) { s.Spec.Size = 2 }) }, []string{"post-read, pre-reconcile, generate, Ready=False Processing"}},
+			{"an error", failing("pre-reconcile"), []string{"post-read, pre-reconcile, Ready=False Retrying"}},
+			{"time passes, and the error stays", later(10 * time.Minute), []string{"post-read, pre-reconcile, Ready=False Timeout"}},
+			{"another change", func(tr *trace) { tr.edit(func(s *Shop) { s.Spec.Size = 3 }) }, []string{"post-read, pre-reconcile, Ready=False Retrying"}},
+			{"no error", failing(""), []string{"post-read, pre-reconcile, generate, Ready=False Processing"}},
+			{"time passes again", later(10 * time.Minute), []string{"post-read, pre-reconcile, generate, Ready=False Timeout"}},
 			{"the workload becomes ready", func(tr *trace) { tr.report(1) }, []string{inSync}},
+			{"it loses its readiness", func(tr *trace) { tr.report(0) }, []string{"post-read, pre-reconcile, generate, Ready=False Processing"}},
 			{"delete, later", func(tr *trace) { tr.later(time.Hour); tr.remove() }, []string{
 				"post-read, pre-delete, guard, delete web, delete a, Ready=False DeletionProcessing", lastDelete,
 			}},
+		}},
+		"TooManyRequests": {"the pass runs again when the server says so, and not after the back-off", []step{
+			{"create", func(tr *trace) {
+				tr.failure = apierrors.NewTooManyRequests("busy", 1)
+				createFailing("pre-reconcile")(tr)
+			}, []string{"post-read, finalizer, pre-reconcile, Ready=False TooManyRequests"}},
+			{"mend", func(tr *trace) { tr.fail("") }, []string{strings.Replace(created.want[0], "finalizer, ", "", 1)}},
+		}},
+		"RetryInterval": {"an error without a delay is retried after the interval of the component", []step{
+			{"create", func(tr *trace) {
+				tr.failure = fmt.Errorf("the registry: %w", ctrlx.NewRetriableError(errors.New("down"), nil))
+				tr.fail("generate")
+				must(tr.t, api.Create(tr.t.Context(), &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: tr.ns, Name: "shop"}, Spec: ShopSpec{Manifests: []string{configMap("a", "1")}, RetrySeconds: 1}}))
+			}, []string{"post-read, finalizer, pre-reconcile, generate, Ready=False Retrying"}},
+			{"mend", func(tr *trace) { tr.fail("") }, []string{strings.Replace(created.want[0], "finalizer, ", "", 1)}},
+		}},
+		"RequeueInterval": {"a ready component has a pass after the interval", []step{
+			{"create", func(tr *trace) {
+				must(tr.t, api.Create(tr.t.Context(), &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: tr.ns, Name: "shop"}, Spec: ShopSpec{Manifests: []string{configMap("a", "1")}, RequeueSeconds: 1}}))
+			}, created.want},
+			{"break", func(tr *trace) { tr.fail("post-reconcile") }, []string{"post-read, pre-reconcile, generate, post-reconcile, Ready=False Retrying"}},
+		}},
+		"BackOff": {"an error without a class is retried after the back-off", []step{
+			{"create", func(tr *trace) {
+				tr.failure = errors.New("the registry is down")
+				createFailing("generate")(tr)
+			}, []string{"post-read, finalizer, pre-reconcile, generate, Ready=False Unknown"}},
+			{"mend", func(tr *trace) { tr.fail("") }, []string{strings.Replace(created.want[0], "finalizer, ", "", 1)}},
 		}},
 		"Conflict": {"a dependent that changes between the read and the write is read again soon", []step{
 			created,
@@ -405,4 +464,26 @@ func (tr *trace) touch() {
 	tr.t.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: tr.ns, Name: "a"}}
 	must(tr.t, api.Patch(tr.t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"a":"b"}}}`))))
+}
+
+// quiet waits for two passes. The second one begins a second after the first one, so
+// that it sees all that has happened before.
+func (tr *trace) quiet() {
+	tr.t.Helper()
+	ran := func() (int, <-chan struct{}) {
+		tr.mu.Lock()
+		defer tr.mu.Unlock()
+		return tr.reads, tr.changed
+	}
+	for range 2 {
+		n, _ := ran()
+		tr.poke()
+		for now, changed := ran(); now == n; now, changed = ran() {
+			select {
+			case <-changed:
+			case <-time.After(patience):
+				tr.t.Fatal("no pass runs")
+			}
+		}
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -86,6 +87,40 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("the reason of the error is %q", e.Reason())
 	}
 	same(t, []string{"a=1", "theirs=1"}, w.names(), "the objects")
+}
+
+// A user who may not bind other roles can bind a Role of the set, because the Role is
+// written before the dry-run of the RoleBinding. A ServiceAccount is written before the
+// dry-run of its Pod. The API server of the tests does not require it.
+func TestPreflightOfRights(t *testing.T) {
+	t.Parallel()
+	const role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: %s}\n"
+	rules := "rules: [{apiGroups: ['*'], resources: ['*'], verbs: [get, list, create, update, patch, delete]}]\n"
+	bound := "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-user}]\n"
+	waves := map[string][]string{}
+	noted := chain.Named("noted", chain.Before[*component.Set, checks.Result](func(_ context.Context, w *component.Set) error {
+		for _, r := range w.Pending() {
+			waves[w.Name()] = append(waves[w.Name()], r.Ref().Kind+" "+r.Ref().Name)
+		}
+		return nil
+	}))
+	w := newWorld(t, component.WithDependents(dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })),
+		component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.InsertAfter("Look", noted) }))
+	w.create(fmt.Sprintf(role, "ClusterRole", "NAMESPACE-all") + rules)
+	w.create(fmt.Sprintf(role, "ClusterRoleBinding", "NAMESPACE-all") + fmt.Sprintf(bound, "ClusterRole", "NAMESPACE-all"))
+	user := rest.CopyConfig(config)
+	user.Impersonate.UserName = w.ns + "-user"
+	limited, err := client.New(user, client.Options{Scheme: scheme})
+	must(t, err)
+	w.process.Target = limited
+	w.want(
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {serviceAccountName: s, containers: [{name: c, image: i}]}\n", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: s}\n",
+		fmt.Sprintf(role, "RoleBinding", "r")+fmt.Sprintf(bound, "Role", "r"), fmt.Sprintf(role, "Role", "r")+"rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n",
+	)
+	eventually(t, "the API server learns of the rights", func() bool { return limited.List(t.Context(), &corev1.PodList{}) == nil })
+	w.settle()
+	want := map[string][]string{"wave 1 of 2": {"ServiceAccount s", "Role r"}, "wave 2 of 2": {"RoleBinding r", "Pod p"}}
+	same(t, want, waves, "the waves")
 }
 
 // A chain without a link that finds or stores what a wave writes is an error. Nothing is
@@ -403,9 +438,10 @@ func (parameters) Numbers(n int) (all []int) {
 // Times returns a number that an upgrade changes.
 func (p parameters) Times(n int) int { return p.Version * n }
 
-// TestSets applies, upgrades and deletes sets of the size and the kinds of known software.
-// After each phase but the last one, the plan is empty, and a pass writes nothing. After the
-// deletion no object is left.
+// TestSets applies, upgrades, repairs and deletes sets of the size and the kinds of
+// known software. Processes crash in the upgrade and in the deletion. After each phase but
+// the last one, the plan is empty, and a pass writes nothing. After the deletion no object is
+// left.
 func TestSets(t *testing.T) {
 	t.Parallel()
 	sets := map[string]struct {
@@ -439,15 +475,26 @@ func TestSets(t *testing.T) {
 			if n := len(w.wanted()); n < tc.objects {
 				t.Fatalf("%s: the set has %d objects", tc.reason, n)
 			}
-			w.finish("apply")
+			w.finish("apply", 0)
 			w.isQuiet("apply")
 
 			version = 2
-			w.finish("upgrade")
+			w.finish("upgrade", 25)
 			w.isQuiet("upgrade")
 
+			drifted := 0
+			for i, obj := range w.wanted() {
+				if i%2 == 0 && w.drift(obj) {
+					drifted++
+				}
+			}
+			if w.finish("repair", 0); drifted < 8 {
+				t.Errorf("only %d objects drifted", drifted)
+			}
+			w.isQuiet("repair")
+
 			w.delete()
-			w.finish("delete")
+			w.finish("delete", 25)
 			for _, obj := range w.wanted() {
 				err := api.Get(t.Context(), client.ObjectKeyFromObject(obj), obj)
 				if client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) || err == nil {
@@ -476,14 +523,34 @@ func (w *lived) wanted() (all []*unstructured.Unstructured) {
 	return all
 }
 
-// finish runs passes until no work is left. Controllers act between the passes.
-func (w *lived) finish(phase string) {
+// finish runs passes until no work is left. A process crashes before a call once
+// every each calls; 0: never. Controllers act between the passes.
+func (w *lived) finish(phase string, each int) {
 	w.t.Helper()
-	for range 100 {
+	calls, crashes, dead := 0, 0, false
+	w.before = func(string) error {
+		calls++
+		if dead || each > 0 && calls%(each*(crashes+1)) == 0 {
+			dead = true
+			return errCrash
+		}
+		return nil
+	}
+	defer func() { w.before = nil }()
+	for range 300 {
 		res, err := w.pass()
-		must(w.t, err)
 		w.controllers()
-		if w.act(); res.Proceeds() {
+		w.act()
+		if dead {
+			crashes, calls, dead = crashes+1, 0, false
+			w.restart()
+			continue
+		}
+		if err != nil && !errors.Is(err, errCrash) {
+			w.t.Fatalf("%s: %v", phase, err)
+		}
+		if res.Proceeds() {
+			w.t.Logf("%s: %d crashes", phase, crashes)
 			return
 		}
 	}
@@ -527,4 +594,43 @@ func (w *lived) isQuiet(phase string) {
 	if plan.Problems = slices.DeleteFunc(plan.Problems, problem); plan.String() != "no changes\n" {
 		w.t.Errorf("after the phase %s the plan is\n%s", phase, plan)
 	}
+}
+
+// drift changes a field of the manifest as a person does with kubectl. It returns
+// false for an object without such a field.
+func (w *lived) drift(u *unstructured.Unstructured) bool {
+	w.t.Helper()
+	live := u.DeepCopy()
+	must(w.t, api.Get(w.t.Context(), client.ObjectKeyFromObject(u), live))
+	edits := map[string]func() error{
+		"ConfigMap": func() error {
+			return unstructured.SetNestedStringMap(live.Object, map[string]string{"edited": "1"}, "data")
+		},
+		"Deployment": func() error { return edit(live, "example.com/edited", "spec", "template", "spec", "containers") },
+		"DaemonSet":  func() error { return edit(live, "example.com/edited", "spec", "template", "spec", "containers") },
+		"Route":      func() error { return unstructured.SetNestedField(live.Object, "edited", "spec", "name") },
+		"Domain":     func() error { return unstructured.SetNestedField(live.Object, "edited", "spec", "name") },
+		"Application": func() error {
+			return unstructured.SetNestedField(live.Object, "edited", "spec", "source", "targetRevision")
+		},
+		"Role":           func() error { return unstructured.SetNestedSlice(live.Object, nil, "rules") },
+		"ServiceMonitor": func() error { return unstructured.SetNestedSlice(live.Object, nil, "spec", "endpoints") },
+	}
+	change := edits[u.GetKind()]
+	if change == nil {
+		return false
+	}
+	must(w.t, change())
+	must(w.t, api.Update(w.t.Context(), live, client.FieldOwner("kubectl-edit")))
+	return true
+}
+
+// edit sets the image of the first container.
+func edit(u *unstructured.Unstructured, image string, path ...string) error {
+	containers, found, err := unstructured.NestedSlice(u.Object, path...)
+	if err != nil || !found || len(containers) == 0 {
+		return fmt.Errorf("%s has no container: %w", u.GetName(), err)
+	}
+	containers[0].(map[string]any)["image"] = image
+	return unstructured.SetNestedSlice(u.Object, containers, path...)
 }
