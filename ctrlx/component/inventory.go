@@ -233,11 +233,29 @@ func (s *Set) include(ctx context.Context) error {
 		if all[i] = item; !found || !old.equal(item) {
 			s.next[o.ref] = item
 		}
+		if found {
+			s.inventory[i].DeletePolicy = s.safer(&old, &item)
+		}
 	}
 	if len(s.next) == 0 || s.Plan != nil { // save adds the problem to a plan
 		return nil
 	}
 	return fits(all) // no wave is written then
+}
+
+// safer returns the delete policy of an item until its wave begins: each of both
+// policies may keep the object.
+func (s *Set) safer(old, next *Item) dependents.DeletePolicy {
+	either := func(deleted bool) bool { return keeps(s.policyOf(old), deleted) || keeps(s.policyOf(next), deleted) }
+	switch redundant, deleted := either(false), either(true); {
+	case redundant == keeps(s.policyOf(old), false) && deleted == keeps(s.policyOf(old), true):
+		return old.DeletePolicy
+	case redundant && deleted:
+		return dependents.DeleteOrphan
+	case redundant:
+		return dependents.DeleteOrphanOnApply
+	}
+	return dependents.DeleteOrphanOnDelete
 }
 
 // item returns the item of the inventory for an object.

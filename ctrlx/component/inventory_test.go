@@ -307,6 +307,24 @@ func TestRolledBack(t *testing.T) {
 	}
 }
 
+// Until the wave of an object begins, its old and its new delete policy keep it.
+func TestPolicyOfRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	of := func(policy string) string { return configMap("x", "precious", "delete-policy", policy) }
+	w.want(of("OrphanOnApply"))
+	w.settle()
+	w.want(of("OrphanOnDelete"), "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n")
+	if _, err := w.pass(); err == nil {
+		t.Fatal("the upgrade is not refused")
+	}
+	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+	same(t, dependents.DeleteOrphan, w.shop.Status.Inventory[0].DeletePolicy, "the stored policy")
+	w.delete()
+	w.settle()
+	same(t, []string{"x=precious"}, w.names(), "the objects")
+}
+
 // A wave adds to the inventory: a namespace without the label of the component is one of
 // another person, so it is kept. If the inventory is then too large, a plan says so, too.
 func TestInventoryOfWave(t *testing.T) {

@@ -355,3 +355,22 @@ func TestReadable(t *testing.T) {
 		"Other":   {"it defines no type", nil, of(kindNamespace, nil, false)},
 	})
 }
+
+// An object whose policy changes is kept if the old or the new policy keeps it.
+func TestSaferPolicy(t *testing.T) {
+	policies := []dependents.DeletePolicy{dependents.DeleteDelete, dependents.DeleteOrphanOnApply, dependents.DeleteOrphanOnDelete, dependents.DeleteOrphan}
+	for old := range policies { // a bit for each moment
+		for next := range policies {
+			for _, own := range []dependents.DeletePolicy{policies[old], inherited} {
+				s := &Set{state: &state{policy: policies[old]}}
+				want := policies[old|next]
+				if want == policies[old] {
+					want = own
+				}
+				if got := s.safer(&Item{DeletePolicy: own}, &Item{DeletePolicy: policies[next]}); got != want {
+					t.Errorf("%s (%s), then %s: got %s, want %s", own, policies[old], policies[next], got, want)
+				}
+			}
+		}
+	}
+}
