@@ -69,5 +69,7 @@ func (r *core) asked() predicate.Predicate {
 }
 
 func sameOwner(a, b metav1.OwnerReference) bool {
-	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
+	controls := ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
+	a.Controller, a.BlockOwnerDeletion, b.Controller, b.BlockOwnerDeletion = nil, nil, nil, nil // pointers, which == compares
+	return controls && a == b
 }

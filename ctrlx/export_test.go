@@ -57,14 +57,16 @@ func Kept[T client.Object](r *Reconciler[T]) (n int) {
 
 // HearDeletion takes the event of a deletion as the watch does.
 func HearDeletion[T client.Object](r *Reconciler[T], e event.DeleteEvent) {
-	r.vanishes().Delete(e)
-	r.own.Events().Delete(e)
+	if !r.vanishes().Delete(e) || !r.own.Events().Delete(e) {
+		panic("a predicate that lets all events pass does not")
+	}
 }
 
 // HearCreation takes the event of a creation as the watch does.
 func HearCreation[T client.Object](r *Reconciler[T], e event.CreateEvent) {
-	r.vanishes().Create(e)
-	r.own.Events().Create(e)
+	if !r.vanishes().Create(e) || !r.own.Events().Create(e) {
+		panic("a predicate that lets all events pass does not")
+	}
 }
 
 // OrphanOf returns the orphan of a name.

@@ -30,26 +30,26 @@ import (
 // another namespace needs [WithForeignReferences]. The error of an object that does not exist waits for it ([flow.WaitFor]),
 // and apierrors.IsNotFound reports it. Read also fails outside of a pass, and for an object of another type.
 func Read[W client.Object](ctx context.Context, ref checks.Ref) (W, error) {
-	var none W
+	var zero W
 	obj, err := resolve(ctx, ref)
 	if err != nil {
-		return none, err
+		return zero, err
 	}
 	Follow(ctx, obj.Ref)
 	value := obj.Value
 	if obj.Whole != nil {
 		if value, err = obj.Whole(ctx); err != nil {
-			return none, fmt.Errorf("ctrlx: %s: %w", obj.Ref, err)
+			return zero, fmt.Errorf("ctrlx: %s: %w", obj.Ref, err)
 		}
 	}
 	if value == nil {
 		err := apierrors.NewNotFound(schema.GroupResource{Group: ref.Group, Resource: ref.Kind}, ref.Name)
-		return none, flow.WaitFor(fmt.Errorf("ctrlx: %s: %w", obj.Ref, err), obj.Ref)
+		return zero, flow.WaitFor(fmt.Errorf("ctrlx: %s: %w", obj.Ref, err), obj.Ref)
 	}
 	if read, ok := value.(W); ok {
 		return read.DeepCopyObject().(W), nil
 	}
-	return none, fmt.Errorf("ctrlx: %s is a %T, and not a %T: give Read the type that the scheme of the manager has for the kind", obj.Ref, value, none)
+	return zero, fmt.Errorf("ctrlx: %s is a %T, and not a %T: give Read the type that the scheme of the manager has for the kind", obj.Ref, value, zero)
 }
 
 // WithReadiness sets how ready owners and references of a kind are: [Exists],

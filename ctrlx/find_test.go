@@ -21,6 +21,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -369,7 +370,9 @@ func TestForeignNamespace(t *testing.T) {
 		opts   []ctrlx.Option
 		says   string
 		text   string // part of the message
+		made   bool   // the object makes the other one
 	}{
+		"Made":           {reason: "code names it", ref: to("kube-system", "theirs"), says: "False Made", text: "theirs", made: true},
 		"Own":            {reason: "the default", ref: to("", "c"), says: "True Succeeded"},
 		"OwnNamed":       {reason: "the own namespace, by its name", ref: to("default", "c"), says: "True Succeeded"},
 		"Exists":         {reason: "the user must not learn that it exists", ref: to("kube-system", "theirs"), says: "False NamespaceNotAllowed", text: refused},
@@ -381,7 +384,14 @@ func TestForeignNamespace(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}), aCluster(), foreign.DeepCopyObject().(*testv1.Cluster))
-			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref { return []checks.Ref{tc.ref} }))}, tc.opts...))
+			check := checks.ReferenceReady("cluster", func(*App) []checks.Ref { return []checks.Ref{tc.ref} })
+			if tc.made {
+				check = checks.Check("made", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+					o, err := req.Resolver(engine.Dependent(ctx), tc.ref)
+					return checks.Block("Made", o.Ref.Name), err
+				})
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(check)}, tc.opts...))
 			d.pass()
 			if got := d.says(); !strings.HasPrefix(got, tc.says) || !strings.Contains(d.message(), tc.text) {
 				t.Errorf("%s: the object says %q with %q, want %q with %q", tc.reason, got, d.message(), tc.says, tc.text)

@@ -124,7 +124,7 @@ func (p *pass) followed(refs []checks.Ref) []engine.Followed {
 // knows: else each operation would cause the next one.
 func (p *pass) missed(out flow.Outcome) (missed checks.Ref) {
 	if !p.polled || p.from == nil || out.State() != flow.StateReady && out.State() != flow.StateBlocked {
-		return missed
+		return checks.Ref{}
 	}
 	for _, f := range p.followed(p.following(out)) {
 		if f.Ref == p.engine.Waiter { // its operation has changed it

@@ -295,6 +295,14 @@ func TestOperationsInLoops(t *testing.T) {
 	if !strings.Contains(d.message(), "again and again") {
 		t.Errorf("the condition does not name the loop: %q", d.message())
 	}
+	fails(apierrors.NewConflict(schema.GroupResource{}, "other", errBroken))(d)
+	d.pass()
+	d.apply = apply
+	ctrlx.Wakes(d.app, named("a"), other)
+	d.pass()
+	if d.pass(); !strings.Contains(d.message(), "again and again") {
+		t.Errorf("a conflict ends the loop: %q", d.message())
+	}
 	fails(errBroken)(d)
 	d.change(func(*App) {})
 	d.pass()
@@ -958,8 +966,11 @@ func TestAppliesAgain(t *testing.T) {
 		then   func(*harness)
 		want   string
 	}{
-		"Cycle":   {"each would wake the other", "a", func(*harness) {}, cycle},
-		"Line":    {"the other one does not wait", "", func(*harness) {}, progress},
+		"Cycle": {"each would wake the other", "a", func(*harness) {}, cycle},
+		"Line":  {"the other one does not wait", "", func(*harness) {}, progress},
+		"Removed": {"a person removed the condition", "a", func(d *harness) {
+			inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") })(d)
+		}, progress},
 		"Changed": {"the operation is for a new spec", "a", func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }, progress},
 	}
 	for name, tc := range cases {

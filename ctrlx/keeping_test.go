@@ -257,17 +257,18 @@ func TestWriteAheadFails(t *testing.T) {
 	}
 }
 
-// A panic of the function of WithKeeping ends no pass.
+// A panic of the function of WithKeeping ends no pass, and the object waits for itself only if a user deletes what it keeps.
 func TestKeepingPanics(t *testing.T) {
-	c := aCluster()
-	now := metav1.NewTime(noon)
-	c.DeletionTimestamp, c.Finalizers = &now, []string{"a/b"}
-	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), c)
+	deleted := clusterWith("Creating")
+	deleted.DeletionTimestamp, deleted.Finalizers = &metav1.Time{Time: noon}, []string{"a/b"}
 	refs := func(a *App) []checks.Ref { return []checks.Ref{clusterOfApp(a)} }
-	d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", refs))},
-		ctrlx.WithKeeping(func(*App, checks.Ref, client.Object) bool { panic("no") })))
-	d.pass()
-	if got := d.says(); !strings.HasPrefix(got, "False Reference") {
-		t.Errorf("the object says %q: %s", got, d.message())
+	for c, keeps := range map[*testv1.Cluster]func() bool{deleted: func() bool { panic("no") }, clusterWith("Creating"): func() bool { return true }} {
+		d := newHarness(t, anApp(AppSpec{Cluster: "c"}), c)
+		d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", refs))},
+			ctrlx.WithKeeping(func(*App, checks.Ref, client.Object) bool { return keeps() })))
+		d.pass()
+		if got := d.says(); !strings.HasPrefix(got, "False Reference") {
+			t.Errorf("the object says %q: %s", got, d.message())
+		}
 	}
 }

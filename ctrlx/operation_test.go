@@ -33,6 +33,7 @@ func (d *harness) notesTokens() {
 // reaches the cloud.
 func TestForeignOperation(t *testing.T) {
 	const says, took = "False InProgress Reconciling Processing", "copy, copy token of copy"
+	const copied = `Warning OperationCopied the status was copied from the object with the UID "uid": its operation is ignored`
 	cases := map[string]struct {
 		reason string
 		opts   []ctrlx.Option
@@ -54,7 +55,7 @@ func TestForeignOperation(t *testing.T) {
 			d.pass()
 			d.pass()
 			all := strings.Join(append(d.reported(), d.message()), "\n")
-			if d.says() != says || !strings.Contains(all, ctrlx.ReasonOperationCopied) || d.took() != took {
+			if d.says() != says || !strings.Contains(all, copied) || d.took() != took {
 				t.Errorf("%s: the object says %q, with\n%s", tc.reason, d.says(), all)
 			}
 		})

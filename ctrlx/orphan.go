@@ -86,7 +86,6 @@ func noted[T client.Object](r *core, apply func(context.Context, *flow.Request[T
 		}
 		p.called()
 		p.began, p.polled = p.began || req.Token == "", p.polled || req.Token != ""
-		p.polls = p.polls || p.polled // the memory of the flow may hold what the one of the object has forgotten
 		if r.settles && req.Token == "" {
 			p.readFollowed(ctx, req.Following())
 		}

@@ -106,6 +106,8 @@ func TestVanished(t *testing.T) {
 			answers: answers{answer(flow.Progress{}, errBroken), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid "},
 		"Failed": {reason: "a retry after the end of the time is too late", at: 1, reports: 1,
 			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour)))}, took: "apply, delete uid "},
+		"Last": {reason: "a retry at the end of the time is in time", at: 1,
+			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(2*time.Hour))), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid "},
 		"Late": {reason: "two hours after the first deletion it is given up", at: 1, reports: 1, every: 50 * time.Minute,
 			answers: answers{answer(flow.InProgress("a", time.Second), nil)}, took: "apply, delete uid , delete uid a, delete uid a, delete uid a"},
 		"NoDelete": {reason: "nothing can delete the resource", at: 1, took: "apply", reports: 1},
@@ -294,7 +296,7 @@ func TestDeleteOrphan(t *testing.T) {
 		"Replaced": {reason: "an event has reported another object meanwhile", live: missing, later: func(r *ctrlx.Reconciler[*App], o *memory.Orphan) {
 			ctrlx.SetOrphan(r, named("a"), o, &memory.Orphan{Object: anApp(AppSpec{})})
 		}, want: "50ms; changed; ; 0 reports; next delete busy until 14:00"},
-		"OtherKept":  {reason: "nothing deletes the resource of the new object", live: has("new"), keeps: true, want: "0s; gone; ; 0 reports; next "},
+		"OtherKept":  {reason: "nothing deletes the resource of the new object", live: bare, keeps: true, want: "0s; gone; ; 0 reports; next "},
 		"NoAnswer":   {reason: "it may exist", live: broken, want: "0s; kept; ; 0 reports; error ctrlx: App: whether the object still exists: the cloud is broken"},
 		"Stops":      {reason: "no later pass deletes the resource", live: broken, canceled: context.Canceled, want: "0s; gone; ; 1 reports; next "},
 		"StopsLater": {reason: "the end of the manager reports it", live: broken, canceled: context.Canceled, orphan: memory.Orphan{Until: until}, want: "0s; kept; ; 0 reports; next "},

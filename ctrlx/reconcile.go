@@ -29,7 +29,7 @@ import (
 // all other errors are in the conditions of the object.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (result reconcile.Result, err error) {
 	if r.engine == nil {
-		return result, r.notSetUp()
+		return reconcile.Result{}, r.notSetUp()
 	}
 	name, now := req.NamespacedName, r.now()
 	r.waker.Begin(name) // wake: each event from now on causes another pass
@@ -48,17 +48,17 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		if apierrors.IsNotFound(err) && r.orphanOf(name, "") != nil {
 			return r.deleteOrphan(ctx, req)
 		}
-		return result, r.unread(req, known.Retry, err)
+		return reconcile.Result{}, r.unread(req, known.Retry, err)
 	}
 	if r.misnamed(req, read) {
-		return result, nil
+		return reconcile.Result{}, nil
 	}
 	obj := r.kind.Copy(read).(T)
 	if r.kind.Finished(obj) || r.stripped(obj) { // no pass goes over it
 		if err = r.leaveStripped(ctx, obj); err == nil {
 			r.forget(req)
 		}
-		return result, err
+		return reconcile.Result{}, err
 	}
 	if known.Retry { // a user asked for a pass
 		r.flow.Forget(obj)
@@ -142,16 +142,16 @@ func (r *core) stripped(obj client.Object) bool {
 
 // cut ends a pass without a verdict. A pass that was cut short ends no wait: the awaited
 // objects of the last pass still wake the object.
-func (p *pass) cut(out flow.Outcome) (result reconcile.Result, err error, cut bool) {
+func (p *pass) cut(out flow.Outcome) (_ reconcile.Result, err error, cut bool) {
 	switch e := unfinalized(out); {
 	case p.vanished:
-		return result, nil, true
+		return reconcile.Result{}, nil, true
 	case out.State() == flow.StateCanceled:
 		return reconcile.Result{RequeueAfter: again}, nil, true
 	case e != nil:
-		return result, e.error, true
+		return reconcile.Result{}, e.error, true
 	}
-	return result, nil, false
+	return reconcile.Result{}, nil, false
 }
 
 // render returns the conditions of an object after a pass.
@@ -202,17 +202,15 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out, now time.Tim
 	if p.applied {
 		r.follow(p, out)
 	}
+	if apierr.Quiet(out) {
+		return
+	}
 	switch same := r.same(p, v); {
 	case v.State == flow.StateInProgress && p.last.State != flow.StateInProgress:
 		r.waker.Before(name, p.last)
 	case v.State == flow.StateInProgress, out.State() == flow.StateGone:
 	case !same:
 		r.waker.Calm(name)
-	case p.last.State == flow.StateInProgress:
-		r.waker.Before(name, v)
-	}
-	if apierr.Quiet(out) {
-		return
 	}
 	none := v == memory.Verdict{}
 	silent := none && (out.State() == flow.StateIgnored || out.KeepsStatus())

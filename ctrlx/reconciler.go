@@ -103,7 +103,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T], owner func(T) checks.Ref) 
 		p := passOf(ctx)
 		switch {
 		case p == nil:
-			return found, errNoPass
+			return checks.Object{}, errNoPass
 		case find != nil:
 			found, err = find(ctx, obj)
 		default:

@@ -152,11 +152,8 @@ func (p *pass) whole(ctx context.Context, ref checks.Ref) (any, error) {
 		return p.seen[i].whole, nil
 	}
 	obj, err := p.engine.Whole(ctx, ref)
-	if obj == nil { // or the error says why it is not known
-		return nil, err
-	}
 	if i >= 0 {
 		p.seen[i].whole = obj
 	}
-	return obj, nil
+	return obj, err
 }

@@ -119,15 +119,15 @@ func (r *core) last(p *pass) (was record.Success, left time.Duration, why string
 	ready := meta.FindStatusCondition(r.kind.Conditions(obj), "Ready")
 	switch {
 	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != obj.GetGeneration():
-		return was, 0, "the object is not Ready for its generation"
+		return record.Success{}, 0, "the object is not Ready for its generation"
 	case r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
-		return was, 0, "the finalizer is missing"
+		return record.Success{}, 0, "the finalizer is missing"
 	}
 	switch rec, err := r.recordOf(obj); {
 	case err != nil || rec.Success == nil || rec.Operation != nil:
-		return was, 0, "no success of the object is stored"
+		return record.Success{}, 0, "no success of the object is stored"
 	case len(rec.Success.Read) > record.MaxRead: // written by a user who may write the status
-		return was, 0, "the stored success names too many objects"
+		return record.Success{}, 0, "the stored success names too many objects"
 	case rec.Success.Self != r.selfOf(obj):
 		return *rec.Success, 0, "the object, the executable, its arguments or the revision changed"
 	default:

@@ -213,6 +213,7 @@ func TestSettled(t *testing.T) {
 		then   []ctrlx.Option                       // after the restart
 		want   string                               // the calls of Apply in the first pass after the restart
 		says   string                               // empty: Ready
+		why    string                               // part of the log line that says why the pass is not left out
 	}{
 		"Nothing":    {reason: "nothing changed", want: quiet},
 		"Label":      {reason: "a label causes no pass", change: inApp(func(a *App) { a.Labels = map[string]string{"a": "b"} }), want: quiet},
@@ -222,7 +223,7 @@ func TestSettled(t *testing.T) {
 		"OwnerReference": {reason: "an owner reference was added", change: inApp(func(a *App) {
 			a.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: "s", UID: "s"}}
 		}), want: applied},
-		"Finalizer": {reason: "a person removed the finalizer", change: inApp(func(a *App) { a.Finalizers = nil }), want: applied},
+		"Finalizer": {reason: "a person removed the finalizer", change: inApp(func(a *App) { a.Finalizers = nil }), want: applied, why: "the finalizer is missing"},
 
 		"OwnerHeartbeat": {reason: "the readiness stands for the conditions", change: inCluster(func(c *testv1.Cluster) {
 			c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: "Synced", Status: "True", Reason: "Beat"})
@@ -235,7 +236,7 @@ func TestSettled(t *testing.T) {
 		"OwnerDeleted": {reason: "the owner check blocks", change: func(d *harness) { d.delete(d.cluster()) }, want: quiet, says: "False OwnerNotFound Reconciling"},
 		"OwnerRemade":  {reason: "another object has the name of the owner", change: func(d *harness) { remade(d, d.cluster(), "another") }, want: applied},
 
-		"Rotated":     {reason: "the data of a reference changed", change: func(d *harness) { d.write("d0") }, want: applied},
+		"Rotated":     {reason: "the data of a reference changed", change: func(d *harness) { d.write("d0") }, want: applied, why: "d0 changed"},
 		"PostRotated": {reason: "a reference that only PostCheck reads changed", change: func(d *harness) { d.write("d1") }, want: applied},
 		"ReferenceGone": {reason: "PreCheck runs and blocks", change: func(d *harness) {
 			d.delete(aDatabase("d0"))
@@ -249,7 +250,7 @@ func TestSettled(t *testing.T) {
 				ext := d.settling()
 				ext.EntryCheck = chain.New(reading(3))
 				return ext
-			}, want: applied,
+			}, want: applied, why: "was not read before the last success",
 		},
 		"MissingRead": {reason: "a check read an object that did not exist, and does not now", ext: func(d *harness) flow.Extensions[*App] {
 			return checking(flow.PointEntryCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
@@ -264,13 +265,38 @@ func TestSettled(t *testing.T) {
 		"FollowedBefore":    {reason: "a check on PreCheck follows a reference, too", ext: followsData(3), change: func(d *harness) { d.write("d3") }, want: applied},
 		"FollowedDuring":    {reason: "a followed reference changed after the operation began", ext: followsData(2), before: twoPasses(func(d *harness) { d.write("d2") }), want: applied},
 		"FollowedOperation": {reason: "the operation began from it", ext: followsData(2), before: twoPasses(nothing), want: quiet},
+		"FollowedID": {reason: "no event can concern an object that is known by its ID only", before: func(d *harness) {
+			d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+				ctrlx.Follow(ctx, checks.Ref{ID: "7"})
+				return flow.Done(), nil
+			}
+			d.pass()
+			done(d)
+		}, want: quiet},
 		"Guarded": {reason: "the finalizer of a guard changes the version of an object that the pass has read", ext: func(d *harness) flow.Extensions[*App] {
 			d.guards = func(*App) []checks.Ref { return []checks.Ref{dataOf("d0"), dataOf("d1")} }
 			return d.settling()
 		}, want: quiet},
+		"Touched": {reason: "a reference changed between its reading and the write of its finalizers", ext: func(d *harness) flow.Extensions[*App] {
+			ext := d.settling()
+			ext.PreCheck = ext.PreCheck.Append(checks.Check("touches", func(ctx context.Context, _ *checks.Request[*App]) (checks.Result, error) {
+				d.write("d0")
+				data := &testv1.Database{}
+				must(d.t, d.api.Get(ctx, named("d0"), data))
+				return checks.Proceed(), ctrlx.SetFinalizers(ctx, data, append(data.Finalizers, "a/b"))
+			}))
+			return ext
+		}, want: applied},
 		"Renewed": {reason: "the success is stored again, without a change", before: renewed, want: quiet},
 		"RenewedRotated": {reason: "the pass that stored the success again found the cloud in sync and called no check of PreCheck", before: renewed,
 			change: func(d *harness) { d.write("d0") }, want: applied},
+
+		"RenewedOther": {reason: "the spec names no owner any more when the success is stored again", before: func(d *harness) {
+			d.pass()
+			d.now = d.now.Add(40 * time.Minute)
+			d.change(func(a *App) { a.Spec.Cluster = "" })
+			d.pass()
+		}, change: resize, want: quiet},
 
 		"Set":       {reason: "a check lists the same objects", ext: listing(inSet), want: quiet},
 		"SetChange": {reason: "an object of the set changed", ext: listing(inSet), change: func(d *harness) { d.write("d7") }, want: applied},
@@ -295,27 +321,27 @@ func TestSettled(t *testing.T) {
 			ext := d.settling()
 			ext.EntryCheck = chain.New(reading(21))
 			return ext
-		}, want: applied},
+		}, want: applied, why: "the pass read too many objects, or one that cannot be compared"},
 		"Unreadable": {reason: "the kind of an input is not served any more", change: func(d *harness) {
 			d.recorded(func(r *record.Record) {
 				r.Success.Read = append(r.Success.Read, record.Read{Ref: checks.Ref{Group: "gone.example.com", Kind: "Plan", Name: "p"}, Digest: "x"})
 			})
-		}, want: applied},
+		}, want: applied, why: "is not watched: correct the reference"},
 
-		"Old":      {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
+		"Old":      {reason: "the success is older than the resync", change: later(time.Hour), want: applied, why: "the success is older than the resync, or in the future"},
 		"Future":   {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
 		"Copied":   {reason: "the status was copied with the object", change: func(d *harness) { remade(d, d.read(), "another") }, want: applied},
-		"NoRecord": {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied},
+		"NoRecord": {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied, why: "no success of the object is stored"},
 		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: func(d *harness) {
 			d.recorded(func(r *record.Record) {
 				r.Success.Read = append(r.Success.Read, slices.Repeat(r.Success.Read[:1], 21-len(r.Success.Read))...) // all are as they were
 			})
-		}, want: applied},
+		}, want: applied, why: "the stored success names too many objects"},
 		"ReadyRemoved": {reason: "a person removed Ready", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") }), want: applied},
-		"NotReady":     {reason: "the object is not Ready", change: inCondition("Ready", func(c *metav1.Condition) { c.Status = "False" }), want: applied},
+		"NotReady":     {reason: "the object is not Ready", change: inCondition("Ready", func(c *metav1.Condition) { c.Status = "False" }), want: applied, why: "the object is not Ready for its generation"},
 		"ReadyBefore":  {reason: "Ready is for another generation", change: inCondition("Ready", func(c *metav1.Condition) { c.ObservedGeneration = 0 }), want: applied},
 
-		"Program":        {reason: "another version of the operator", then: []ctrlx.Option{program("2", nil)}, want: applied},
+		"Program":        {reason: "another version of the operator", then: []ctrlx.Option{program("2", nil)}, want: applied, why: "the object, the executable, its arguments or the revision changed"},
 		"ProgramUnknown": {reason: "the executable cannot be read", opts: []ctrlx.Option{program("", errBroken)}, then: []ctrlx.Option{program("", errBroken)}, want: applied},
 		"Revision":       {reason: "another revision", opts: []ctrlx.Option{ctrlx.WithRevision("1")}, then: []ctrlx.Option{ctrlx.WithRevision("2")}, want: applied},
 		"SameRevision":   {reason: "the same revision", opts: []ctrlx.Option{ctrlx.WithRevision("1")}, then: []ctrlx.Option{ctrlx.WithRevision("1")}, want: quiet},
@@ -337,6 +363,19 @@ func TestSettled(t *testing.T) {
 		"AnnotatedDuring": {
 			reason: "an annotation changed after the operation began", before: twoPasses(annotate("a", "b")), want: applied,
 		},
+		"ByALink": {reason: "a link acts in place of Apply, and the owner changed after the operation began", ext: func(d *harness) flow.Extensions[*App] {
+			ext := d.settling()
+			ext.Apply = chain.New(chain.Named("acts", func(flow.Handler[*App]) flow.Handler[*App] {
+				return func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+					if req.Token == "" {
+						d.note("apply")
+						return flow.InProgress("token", 0), nil
+					}
+					return flow.Skip("it is done"), nil
+				}
+			}))
+			return ext
+		}, before: twoPasses(resize), want: applied, says: "False InProgress Reconciling Processing"},
 		"RestartDuring": {
 			reason: "the stored operation has what it began from",
 			before: twoPasses(func(d *harness) { d.restart(); d.use(d.reconciler(d.settling(), program("1", nil), dataExists)) }), want: quiet,
@@ -400,6 +439,7 @@ func TestSettled(t *testing.T) {
 			}
 			life(ext, tc.then)
 			d.took()
+			d.log.took()
 			before, says := d.writes, tc.says
 			if says == "" {
 				says = "True Succeeded"
@@ -407,6 +447,9 @@ func TestSettled(t *testing.T) {
 			after := d.pass()
 			if got := d.took(); got != tc.want || d.says() != says {
 				t.Fatalf("%s: the first pass calls %q and the object says %q, want %q and %q", tc.reason, got, d.says(), tc.want, says)
+			}
+			if lines := strings.Join(d.log.took(), "\n"); !strings.Contains(lines, tc.why) {
+				t.Errorf("%s: the lines are\n%s", tc.reason, lines)
 			}
 			if tc.want == quiet && tc.says == "" {
 				if d.writes != before {
@@ -438,19 +481,21 @@ func TestSettledNotWatched(t *testing.T) {
 		spec   AppSpec
 		down   time.Duration
 		kind   string // that is not watched yet
+		opts   []ctrlx.Option
 		says   string // before it is watched
 		calls  string // after it is watched
 	}{
 		"Owner":     {reason: "the owner cannot be read yet", spec: AppSpec{Cluster: "c"}, down: downFor, kind: "Cluster", says: ready},
 		"Reference": {reason: "the link reads the reference, because PreCheck does not run", down: downFor, kind: "Database", says: ready},
+		"Off":       {reason: "no success keeps the object Ready", spec: AppSpec{Cluster: "c"}, down: downFor, kind: "Cluster", opts: []ctrlx.Option{ctrlx.WithoutQuietRestart()}, says: failed, calls: "apply"},
 		"Old":       {reason: "the success is too old, so the object fails as in every pass", spec: AppSpec{Cluster: "c"}, down: time.Hour, kind: "Cluster", says: failed, calls: "apply"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newHarness(t, anApp(tc.spec), aCluster(), aDatabase("d0"))
-				life := func(timeout time.Duration) {
-					d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists, ctrlx.WithSyncTimeout(timeout)))
+				life := func(timeout time.Duration, opts ...ctrlx.Option) {
+					d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, append(opts, dataExists, ctrlx.WithSyncTimeout(timeout))...))
 				}
 				life(time.Minute)
 				d.pass()
@@ -459,7 +504,7 @@ func TestSettledNotWatched(t *testing.T) {
 				d.restart()
 				informer := controllertest.NewFakeInformer()
 				d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{testv1.GroupVersion.WithKind(tc.kind): informer}
-				life(time.Millisecond) // the kind is not watched in time
+				life(time.Millisecond, tc.opts...) // the kind is not watched in time
 				before := seriesOf(t, "App")
 				for range 2 {
 					if after := d.pass(); after > time.Minute || d.says() != tc.says || d.took() != "" {

@@ -142,9 +142,10 @@ func TestSetUpPanics(t *testing.T) {
 		"ReadinessNoFunc":  {"it would panic in the first pass", func() { ctrlx.WithReadiness(schema.GroupKind{Kind: "Secret"}, nil) }, `ctrlx: WithReadiness: "Secret": give a kind and a function`},
 		"KstatusNoVersion": {"its rules are those of a version", func() { ctrlx.Kstatus(schema.GroupVersionKind{Kind: "Job"}) }, `ctrlx: Kstatus: "/, Kind=Job": give a kind and a version`},
 		"KeyNil":           {"no key signs nothing", func() { ctrlx.WithTokenKey(nil) }, "key 1 has 0 bytes"},
-		"KeyShort":         {"a short key can be guessed", func() { ctrlx.WithTokenKey(key[:31]) }, "key 1 has 31 bytes"},
+		"KeyShort":         {"a short key can be guessed", func() { ctrlx.WithTokenKey(key[:31]) }, "key 1 has 31 bytes: give at least 32 random bytes"},
 		"KeyShortPrevious": {"a short key can be guessed", func() { ctrlx.WithTokenKey(key, []byte{}) }, "key 2 has 0 bytes"},
 		"WhyValue":         {"a copy of a manager has no identity", func() { ctrlx.Why(notAPointer{}) }, "ctrlx: Why: the manager is a ctrlx_test.notAPointer: give a pointer"},
+		"OtherInterrupt":   {"it could not be called", with(ctrlx.WithInterrupt(func(_, _ *App) bool { return false })), "WithInterrupt was given a func"},
 		"InterruptNil":     {"it would panic in the first Apply", func() { ctrlx.WithInterrupt[*testv1.Database](nil) }, "ctrlx: WithInterrupt"},
 	}
 	for name, tc := range cases {
@@ -671,6 +672,11 @@ func TestFlowByItself(t *testing.T) {
 	if all := rec.passes("default", "a"); len(all) != 1 || all[0] != "error" {
 		t.Errorf("the spans are %q", all)
 	}
+	ignored := checks.Ignore("another operator has it")
+	d.reconciler(checking(flow.PointEntryCheck, answers(&ignored))).Flow().Reconcile(log.context(t.Context(), 0), d.read())
+	if got := log.took(); len(got) > 0 {
+		t.Errorf("the lines of an ignored object are %q", got)
+	}
 	if r.Observer() == nil || d.reconciler(flow.Extensions[*App]{}, ctrlx.WithoutTelemetry()).Observer() != nil {
 		t.Error("Observer does not return the observer of New")
 	}
@@ -704,6 +710,8 @@ func TestWrongUse(t *testing.T) {
 		"Missing": {"an object that does not exist is awaited", whole, read[*testv1.Cluster]("", "none"), "ctrlx: Cluster.test.windlass-go.github.io default/none: "},
 		"NotInScheme": {"the kind of the object is not known", whole,
 			func(ctx context.Context, _ *App) error { return ctrlx.SetFinalizers(ctx, &unknownKind{}, nil) }, "ctrlx: SetFinalizers: add the type to the scheme: "},
+		"Gone": {"the finalizers are not written", whole,
+			func(ctx context.Context, _ *App) error { return ctrlx.SetFinalizers(ctx, aDatabase("none"), nil) }, `"none" not found`},
 		"OtherType": {"the type must be that of the scheme", whole, read[*testv1.Database]("", "c"),
 			"default/c is a *testv1.Cluster, and not a *testv1.Database: give Read the type that the scheme of the manager has for the kind"},
 		"Foreign": {"another namespace needs an option", whole, read[*testv1.Cluster]("kube-system", "c"), "kube-system"},

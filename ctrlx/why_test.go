@@ -168,7 +168,7 @@ func TestWhySince(t *testing.T) {
 func TestWhyFinal(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
 	for _, when := range []string{"after the pass", "after a restart"} {
-		denied := checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never))
+		denied := checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never), checks.WithWaitingFor(dataOf("none")))
 		d.use(d.reconciler(checking(flow.PointPreCheck, answers(&denied))))
 		d.pass()
 		h := ctrlx.Why(d.manager)
