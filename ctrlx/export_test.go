@@ -85,7 +85,7 @@ func EndOrphan[T client.Object](r *Reconciler[T], name types.NamespacedName, was
 }
 
 // Updated passes an event of a changed object to r.
-func Updated[T client.Object](r *Reconciler[T], was, now T) {
+func Updated[T client.Object](r *Reconciler[T], was, now client.Object) {
 	r.requests().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: now})
 }
 

@@ -75,6 +75,12 @@ func TestFinalizerMoment(t *testing.T) {
 			}
 		})
 	}
+	d := newHarness(t, freshApp("uid"))
+	d.present = true
+	blocked := checks.Block("Busy", "busy")
+	if d.with(checking(flow.PointPreCheck, answers(&blocked))).pass(); len(d.read().Finalizers) > 0 {
+		t.Errorf("a check blocks before Apply, and the finalizers are %q", d.read().Finalizers)
+	}
 }
 
 // Whatever the API server answers to a finalizer, nothing is made without one, and none goes before Delete was called.
@@ -206,6 +212,9 @@ func TestReleased(t *testing.T) {
 		deleted(d)
 		d.pass()
 		same(t, point, []string{"Normal " + ctrlx.ReasonReleased + " check: the reclaim policy is Retain"}, d.reported())
+		if lines := strings.Join(d.log.took(), "\n"); !strings.Contains(lines, "msg=the object is released without a deletion in the cloud") || !strings.Contains(lines, "why=the reclaim policy is Retain link=check") {
+			t.Errorf("%s: the lines are\n%s", point, lines)
+		}
 		if d.took() != "apply" || d.saysOrGone() != "gone" || d.writes != 1 {
 			t.Errorf("%s: the object is %s, after %d writes of the status", point, d.saysOrGone(), d.writes)
 		}

@@ -424,7 +424,10 @@ type eventRecorder struct {
 	m *idleManager
 }
 
-func (r *eventRecorder) Eventf(regarding, related runtime.Object, kind, reason, _, note string, args ...any) {
+func (r *eventRecorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	if action != "Reconcile" && action != "Delete" {
+		panic("no action of an event: " + action)
+	}
 	line := kind + " " + reason
 	r.m.events = append(r.m.events, line+" "+fmt.Sprintf(note, args...))
 	for _, obj := range []runtime.Object{regarding, related} {

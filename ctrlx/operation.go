@@ -94,14 +94,12 @@ func (r *core) ownRecordOf(obj client.Object) (record.Record, error) {
 // tokenOf returns the token of the operation under way of an object. It returns
 // none for a refused operation: then operationVerified ends the pass.
 func (r *core) tokenOf(obj client.Object) (token string, generation int64) {
-	if !record.MayHoldOperation(record.In(r.kind.Conditions(obj))) { // almost always, without decoding
-		return "", 0
+	if record.MayHoldOperation(record.In(r.kind.Conditions(obj))) { // almost never, so that nothing is decoded
+		if rec, err := r.recordOf(obj); err == nil {
+			token, generation = rec.Operation.Token, rec.Operation.Generation
+		}
 	}
-	rec, err := r.recordOf(obj)
-	if err != nil {
-		return "", 0
-	}
-	return rec.Operation.Token, rec.Operation.Generation
+	return token, generation
 }
 
 // operationVerified is the last link on EntryCheck. It blocks an object whose

@@ -55,8 +55,18 @@ func TestForeignOperation(t *testing.T) {
 			d.pass()
 			d.pass()
 			all := strings.Join(append(d.reported(), d.message()), "\n")
+			if lines := strings.Join(d.log.took(), "\n"); !strings.Contains(lines, "msg=the operation of another object is ignored") || !strings.Contains(lines, `uid=\uid\ kind=\App.`) {
+				t.Errorf("%s: the lines are\n%s", tc.reason, lines)
+			}
 			if d.says() != says || !strings.Contains(all, copied) || d.took() != took {
 				t.Errorf("%s: the object says %q, with\n%s", tc.reason, d.says(), all)
+			}
+			a.ResourceVersion = ""
+			d = newHarness(t, a).with(flow.Extensions[*App]{}, tc.opts...)
+			d.pass()
+			d.pass()
+			if got := d.reported(); d.stored() != "" || len(got) != 2 || got[0] != copied {
+				t.Errorf("%s: after an operation that is done at once, the events are %q, and the token is %q", tc.reason, got, d.stored())
 			}
 		})
 	}
@@ -94,7 +104,8 @@ func TestTokenKeys(t *testing.T) {
 			}
 			if tc.want == refused {
 				same(t, "the refused record", was, record.In(d.read().Status.Conditions).Message)
-				if !strings.HasPrefix(d.says(), "False "+ctrlx.ReasonOperationUnverified+" Stalled") || !strings.Contains(d.message(), "no valid signature") {
+				if !strings.HasPrefix(d.says(), "False "+ctrlx.ReasonOperationUnverified+" Stalled") || !strings.Contains(d.message(), "no valid signature") ||
+					!strings.HasPrefix(d.message(), "the condition "+ctrlx.ConditionRecord+" ") || !strings.HasSuffix(d.message(), "; if no operation is under way in the cloud, remove the condition from the status") {
 					t.Errorf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
 				}
 				inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) })(d) // a person finds no operation in the cloud

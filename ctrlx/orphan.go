@@ -125,13 +125,12 @@ func (r *core) vanishes() predicate.Predicate {
 	}
 	return predicate.Funcs{CreateFunc: returned, DeleteFunc: func(e event.DeleteEvent) (passes bool) {
 		defer func() {
-			if recover() != nil { // of the user's conditions; a pass reports it
-				passes = true
-			}
+			_ = recover() // from the user's conditions: a pass reports the panic
+			passes = true
 		}()
 		obj := e.Object
 		if !r.kind.Is(obj) || e.DeleteStateUnknown || view.Deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
-			return true
+			return
 		}
 		name, vanished := client.ObjectKeyFromObject(obj), &memory.Orphan{Object: r.kind.Copy(obj), Gone: true} // the cache shares obj
 		for !r.own.Gone(name) {
@@ -140,7 +139,7 @@ func (r *core) vanishes() predicate.Predicate {
 				break // a pass has noticed it, or the next one does
 			}
 		}
-		return true
+		return
 	}}
 }
 
@@ -165,7 +164,7 @@ func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p 
 	if err == nil { // the common case, without an allocation
 		return result, nil
 	}
-	return result, apierr.IgnoreGone(err)
+	return reconcile.Result{}, apierr.IgnoreGone(err)
 }
 
 // deleteOrphan deletes the cloud resource of an object that vanished. If an

@@ -93,7 +93,7 @@ func TestVanished(t *testing.T) {
 		answers answers       // of Delete; nil: there is no Delete
 		every   time.Duration // the time between two passes
 		took    string
-		reports float64
+		why     string // the last part of the report; empty: there is none
 	}{
 		"Status":     {reason: "the status write does not find the object", at: 1, answers: gone, took: "apply, delete uid "},
 		"Token":      {reason: "the operation cannot be stored, and Delete replaces it", goes: true, at: 1, answers: gone, took: "apply, delete uid "},
@@ -104,14 +104,15 @@ func TestVanished(t *testing.T) {
 			took:    "apply, delete uid , delete uid a, delete uid b"},
 		"Retried": {reason: "an error of Delete is retried", at: 1,
 			answers: answers{answer(flow.Progress{}, errBroken), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid "},
-		"Failed": {reason: "a retry after the end of the time is too late", at: 1, reports: 1,
+		"Failed": {reason: "a retry after the end of the time is too late", at: 1, why: "the cloud is broken",
 			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour)))}, took: "apply, delete uid "},
 		"Last": {reason: "a retry at the end of the time is in time", at: 1,
 			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(2*time.Hour))), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid "},
-		"Late": {reason: "two hours after the first deletion it is given up", at: 1, reports: 1, every: 50 * time.Minute,
+		"Late": {reason: "two hours after the first deletion it is given up", at: 1, every: 50 * time.Minute, why: "Deleting: the deletion is under way in the cloud",
 			answers: answers{answer(flow.InProgress("a", time.Second), nil)}, took: "apply, delete uid , delete uid a, delete uid a, delete uid a"},
-		"NoDelete": {reason: "nothing can delete the resource", at: 1, took: "apply", reports: 1},
+		"NoDelete": {reason: "nothing can delete the resource", at: 1, took: "apply", why: "the reconciler has no Delete for it"},
 		"Replaces": {reason: "a link that replaces the operation has made something", at: 1, link: replaces(flow.Skip("made by the link"), nil), answers: gone, took: "delete uid "},
+		"Begins":   {reason: "a link that fails after an operation has begun has made something", at: 1, link: replaces(flow.InProgress("t", 0), errBroken), answers: gone, took: "delete uid "},
 		"Refuses":  {reason: "a link that refuses has made nothing", at: 1, link: replaces(flow.Progress{}, errBroken), answers: gone},
 	}
 	for name, tc := range cases {
@@ -150,9 +151,16 @@ func TestVanished(t *testing.T) {
 				d.now = d.now.Add(tc.every)
 			}
 			same(t, tc.reason, tc.took, d.took())
-			event := slices.Contains(d.manager.related, "Warning Orphaned v1 Namespace default/default")
-			if n := orphaned(t, "App") - before; n != tc.reports || event != (n > 0) || d.writes != tc.at { // no write after the one that does not find the object
-				t.Errorf("%s: %v resources are reported after %d writes, want %v; the events are %q", tc.reason, n, d.writes, tc.reports, d.manager.related)
+			const text, log = "App default/a (uid) vanished after Apply was called, and its cloud resource may be orphaned; delete the resource in the cloud: ",
+				"msg=a cloud resource may be orphaned: its object vanished after Apply was called; delete the resource in the cloud"
+			event := slices.Contains(d.manager.related, "Warning Orphaned v1 Namespace default/default") && slices.Contains(d.manager.events, "Warning Orphaned "+text+tc.why)
+			lines := strings.Join(d.log.took(), "\n")
+			line := strings.Contains(lines, log) && strings.Contains(lines, "reconciler=App object=default/a uid=uid")
+			if n := orphaned(t, "App") - before; (n == 1) != (tc.why != "") || event != (n > 0) || line != event || d.writes != tc.at { // no write after the one that does not find the object
+				t.Errorf("%s: %v resources are reported after %d writes; the events are %q, the lines\n%s", tc.reason, n, d.writes, d.manager.events, lines)
+			}
+			if ended := "msg=the object vanished after Apply was called; its deletion in the cloud ended state=gone uid=uid why="; strings.Contains(lines, ended) != (len(tc.answers) > 0 && tc.why == "" && tc.took != "") {
+				t.Errorf("%s: the lines are\n%s", tc.reason, lines)
 			}
 		})
 	}
@@ -515,7 +523,9 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 				d.t.Errorf("the kept object is not that of the last Apply: %+v", o)
 			}
 			d.refuse = nil
-			d.pass()
+			if d.pass(); ctrlx.OrphanOf(d.app, named("a")) != nil {
+				d.t.Error("the object exists, and is an orphan")
+			}
 			d.vanish()
 		}, 0},
 		"Unchanged": {"the status, which an earlier pass wrote, shows that the object exists", func(d *harness) {

@@ -129,6 +129,8 @@ func TestRetryAfterFailedRead(t *testing.T) {
 	d.pass()
 	d.pass()
 	asks(d, map[string]string{ctrlx.RetryAnnotation: "1"})
+	ctrlx.Updated(d.app, nil, d.read())
+	ctrlx.Updated(d.app, d.read(), nil)
 	inner := d.api.(*struct{ client.Client })
 	reads := inner.Client
 	inner.Client = &unreadable{reads}

@@ -89,7 +89,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	r.remember(p, out, next, now)          // memory: before the patch, whose event wakes waiters that ask for the verdict
 	end, err := r.patch(p, obj, out, next) // patch
 	if err != nil || out.State() == flow.StateGone {
-		return result, err
+		return reconcile.Result{}, err
 	}
 	if p.succeeded.Unix != 0 { // after the patch: a success that no record has must be stored by the next pass
 		r.memory.Succeeded(req.NamespacedName, p.succeeded)

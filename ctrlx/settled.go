@@ -117,24 +117,22 @@ func quietRestart[T client.Object](r *core, ext flow.Extensions[T]) flow.Extensi
 func (r *core) last(p *pass) (was record.Success, left time.Duration, why string) {
 	obj := p.read
 	ready := meta.FindStatusCondition(r.kind.Conditions(obj), "Ready")
-	switch {
-	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != obj.GetGeneration():
-		return record.Success{}, 0, "the object is not Ready for its generation"
-	case r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
-		return record.Success{}, 0, "the finalizer is missing"
-	}
 	switch rec, err := r.recordOf(obj); {
+	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != obj.GetGeneration():
+		why = "the object is not Ready for its generation"
+	case r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
+		why = "the finalizer is missing"
 	case err != nil || rec.Success == nil || rec.Operation != nil:
-		return record.Success{}, 0, "no success of the object is stored"
+		why = "no success of the object is stored"
 	case len(rec.Success.Read) > record.MaxRead: // written by a user who may write the status
-		return record.Success{}, 0, "the stored success names too many objects"
-	case rec.Success.Self != r.selfOf(obj):
-		return *rec.Success, 0, "the object, the executable, its arguments or the revision changed"
+		why = "the stored success names too many objects"
 	default:
 		was = *rec.Success
-	}
-	if left = r.left(p, was.Time.Time); left <= 0 {
-		why = "the success is older than the resync, or in the future"
+		if left = r.left(p, was.Time.Time); was.Self != r.selfOf(obj) {
+			why = "the object, the executable, its arguments or the revision changed"
+		} else if left <= 0 {
+			why = "the success is older than the resync, or in the future"
+		}
 	}
 	return was, left, why
 }

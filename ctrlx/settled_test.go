@@ -815,7 +815,7 @@ func TestDigests(t *testing.T) {
 	}{
 		"NoVersion": {ctrlx.Inputs{Objects: []checks.Object{at("a", ""), at("b", "1")}}, false, true}, "NoResource": {ctrlx.Inputs{Resource: &testv1.Cluster{}}, false, true},
 		"SetNoVersion": {set("s", false, at("a", ""), at("b", "1")), false, true}, "Text": {ctrlx.Inputs{Objects: []checks.Object{{Ref: theKey, Value: "x"}}}, false, true},
-		"NoJSON": {ctrlx.Inputs{Objects: []checks.Object{{Ref: theKey, Value: odd}}}, true, false}, "SetNoJSON": {set("s", false, checks.Object{Ref: theKey, Value: odd}, at("b", "1")), true, false},
+		"NoJSON": {ctrlx.Inputs{Objects: []checks.Object{{Ref: theKey, Value: odd}, at("b", "1")}}, true, false}, "SetNoJSON": {set("s", false, checks.Object{Ref: theKey, Value: odd}, at("b", "1")), true, false},
 		"Most": {set("s", false, many[:100]...), true, true}, "TooMany": {set("s", false, many...), true, false},
 		"LongSet": {set(strings.Repeat("s", 2000), false), true, true}, "TooLongSet": {set(strings.Repeat("s", 2001), false), true, false},
 		"Polls": {polls, false, true}, "Began": {began, true, true},

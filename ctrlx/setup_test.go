@@ -52,6 +52,7 @@ func TestSetUpPanics(t *testing.T) {
 	target := ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Database) (client.Client, error) { return nil, nil })
 	as := ctrlx.WithImpersonation(func(*testv1.Database) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })
 	key := make([]byte, 32)
+	with(ctrlx.WithWakeLimit(1, 1), ctrlx.WithSyncTimeout(1), ctrlx.WithPassTimeout(1), ctrlx.WithPollInterval(time.Second))() // the least values
 	cases := map[string]struct {
 		reason string
 		do     func()
@@ -93,6 +94,7 @@ func TestSetUpPanics(t *testing.T) {
 		"WatchAnyGroup":  {"a kind has one group", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "*", Kind: "Secret"}) }, "give the name of a kind, or *"},
 		"UnwatchedNone":  {"it would say nothing", func() { ctrlx.WithUnwatchedKinds() }, "ctrlx: WithUnwatchedKinds: give at least one kind"},
 		"UnwatchedAll":   {"nothing would wake any object", func() { ctrlx.WithUnwatchedKinds(schema.GroupKind{Group: "*", Kind: "*"}) }, "give the name of a kind"},
+		"UnfollowedAll":  {"no option would be needed then", func() { ctrlx.WithUnfollowedKinds(schema.GroupKind{Kind: "*"}) }, `ctrlx: WithUnfollowedKinds: "*": give the name of a kind`},
 		"WakeNone":       {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
 		"WakeNever":      {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
 		"KeepingNil":     {"it would panic in the first pass", func() { ctrlx.WithKeeping[*testv1.Database](nil) }, "ctrlx: WithKeeping: the function is nil"},

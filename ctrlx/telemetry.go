@@ -50,22 +50,21 @@ func (r *core) links(ctx context.Context) []trace.Link {
 // object, and returns the previous verdict, if it was not ready. An error that
 // Reconcile returns is no change, because controller-runtime logs it.
 func (r *core) changed(ctx context.Context, out flow.Outcome) (previous string, changed bool) {
-	if unfinalized(out) != nil {
-		return "", false
-	}
 	p := passOf(ctx)
-	if p == nil {
-		return "", out.State() == flow.StateBlocked || out.State() == flow.StateFailed
+	switch {
+	case unfinalized(out) != nil:
+	case p == nil:
+		changed = out.State() == flow.StateBlocked || out.State() == flow.StateFailed
+	case !r.undecided(p, out):
+		before, now := r.memory.Get(client.ObjectKeyFromObject(p.read)).Verdict, verdictOf(out)
+		if changed = out.Final() || before != now; changed {
+			previous = before.String()
+		} else if out.State() == flow.StateReady {
+			ready := r.writers.ReadyBefore(p.read) // perhaps of a pass before a restart
+			changed = ready == nil || ready.Status != metav1.ConditionTrue
+		}
 	}
-	if r.undecided(p, out) {
-		return "", false
-	}
-	before, now := r.memory.Get(client.ObjectKeyFromObject(p.read)).Verdict, verdictOf(out)
-	if out.Final() || before != now {
-		return before.String(), true
-	}
-	ready := r.writers.ReadyBefore(p.read) // perhaps of a pass before a restart
-	return "", out.State() == flow.StateReady && (ready == nil || ready.Status != metav1.ConditionTrue)
+	return previous, changed
 }
 
 // Gauges of the resources that are blocked or failed now, by reconciler and

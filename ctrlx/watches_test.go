@@ -243,6 +243,9 @@ func TestAsked(t *testing.T) {
 			old, now := &testv1.Database{}, &testv1.Database{}
 			old.UID, now.UID, old.Generation, now.Generation = "1", "1", 1, 1
 			tc.change(old, now)
+			if !ctrlx.Asked.Update(event.UpdateEvent{ObjectOld: old}) || !ctrlx.Asked.Update(event.UpdateEvent{ObjectNew: now}) {
+				t.Error("an event without one of the objects causes no pass")
+			}
 			if got := ctrlx.Asked.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: now}); got != tc.want {
 				t.Errorf("%s: asked for a pass: %v", tc.reason, got)
 			}

@@ -122,9 +122,9 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(why.Obj
 		}
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("the objects of %s cannot be listed from the cache: %w", r.name, err)
+		err = fmt.Errorf("the objects of %s cannot be listed from the cache: %w", r.name, err)
 	}
-	return good, unseen, nil
+	return good, unseen, err
 }
 
 // stored returns the condition Ready of an object, and whether its last pass was
