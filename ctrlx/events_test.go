@@ -92,17 +92,20 @@ func TestEvents(t *testing.T) {
 	same(t, "the events", want, d.reported())
 }
 
-// A time-out is no ordinary wait, even if a user paused the object.
+// A time-out is no ordinary wait, even if a user paused the object. It says since when, for how long at most, and what there was.
 func TestEventOfTimeout(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
+	d.now = noon.Add(time.Nanosecond)
 	d.use(d.reconciler(flow.Extensions[*App]{PostCheck: chain.New(checks.Paused(func(*App) bool { return true }))}))
 	d.pass()
+	was := d.message()
 	d.reported()
-	d.now = d.now.Add(10 * time.Minute)
+	d.now = noon.Add(10*time.Minute + time.Second)
 	d.pass()
-	if got := d.reported(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning Timeout ") || d.says() != "False Timeout Stalled Processing Paused" {
-		t.Errorf("the events are %q, the conditions %q", got, d.says())
-	}
+	want := "not ready since 2026-11-21T12:00:01Z, for longer than the time-out of 10m0s: " + was
+	same(t, "the events", []string{"Warning Timeout " + "Paused: " + want}, d.reported())
+	same(t, "the message", want, d.message())
+	same(t, "the conditions", "False Timeout Stalled Processing Paused", d.says())
 }
 
 // The reporter of events is the reconciler, unless an option sets it.
@@ -194,6 +197,9 @@ func TestWhichPassesFail(t *testing.T) {
 		"Blocked":  {"a block is no failure", nil, block, nil, map[string]float64{"windlass_blocked_resources Busy": 1}},
 		"Failed":   {"a transient error", errBroken, flow.Extensions[*App]{}, nil, map[string]float64{errs: 1, total: 1, "windlass_failed_resources Unknown": 1}},
 		"Terminal": {"a terminal error", reconcile.TerminalError(errBroken), flow.Extensions[*App]{}, nil, map[string]float64{errs: 1, total: 1, terminal: 1, "windlass_failed_resources Terminal": 1}},
+		"Never": {"no pass follows", errBroken, flow.Extensions[*App]{
+			Classify: chain.New(classify.Table{{Name: "never", Message: classify.Contains("broken"), Retry: classify.Never}}.Link()),
+		}, nil, map[string]float64{errs: 1, total: 1, terminal: 1}},
 		"Conflict": {"the object is read again", conflict, flow.Extensions[*App]{}, nil, map[string]float64{}},
 		"Written":  {"controller-runtime counts the error of the write", errBroken, flow.Extensions[*App]{}, errBroken, map[string]float64{"windlass_failed_resources Unknown": 1}},
 	}

@@ -59,9 +59,6 @@ func suspension[T client.Object](r *core) flow.PassMiddleware[T] {
 // isSuspended reports whether obj is suspended and not being deleted. A panic
 // counts as not suspended: the link Suspended reports it.
 func (r *core) isSuspended(obj client.Object) (yes bool) {
-	if r.kind.Suspended == nil {
-		return false
-	}
 	defer func() { _ = recover() }()
-	return r.kind.Suspended(obj) && !r.deleting(obj)
+	return r.kind.Suspended != nil && r.kind.Suspended(obj) && !r.deleting(obj)
 }

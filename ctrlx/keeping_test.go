@@ -131,27 +131,6 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// On the API server, a new spec ends the Apply under way, and the next pass begins with the new version.
-func TestInterruptOnTheServer(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	r := ctrlx.New("Database", databases{Apply: func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-		_ = o.note("put %d", req.Resource.Spec.Size)
-		if req.Resource.Spec.Size == 1 {
-			<-ctx.Done()
-		}
-		return flow.Done(), ctx.Err()
-	}}, extensions{}, ctrlx.WithInterrupt(func(read, now *testv1.Database) bool { return read.Generation != now.Generation }))
-	o.start(r)
-	d := o.database("db", "")
-	o.called(1)
-	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(d), d))
-	d.Spec.Size = 7
-	must(t, api.Update(t.Context(), d))
-	o.until("db", "True Succeeded")
-	same(t, "the calls", []string{"put 1", "put 7"}, o.asked())
-}
-
 // A link writes ahead in PreCheck. The pass then writes the status, and no pass follows from the write.
 func TestWriteAhead(t *testing.T) {
 	const note = ctrlx.AheadPrefix + "note"

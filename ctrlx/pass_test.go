@@ -518,14 +518,6 @@ func TestPaused(t *testing.T) {
 	}
 }
 
-// A type that does not say whether it is suspended has no link for it.
-func TestNotSuspendable(t *testing.T) {
-	r := ctrlx.New("Database", databases{Apply: put}, extensions{})
-	if links := r.Flow().Extensions().Pass.Links(); len(links) > 0 {
-		t.Errorf("there are links on Pass: %v", links)
-	}
-}
-
 // noting is a link on Pass that notes that it was entered.
 func (d *harness) noting(what string) flow.PassMiddleware[*App] {
 	return chain.Before[*App, flow.Outcome](func(ctxt, *App) error { d.note("%s", what); return nil })

@@ -263,7 +263,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	name := client.ObjectKeyFromObject(obj)
 	switch {
 	case out.State() == flow.StateGone:
-		return obj, r.finish(p, obj, out, next)
+		return nil, r.finish(p, obj, out, next)
 	case out.KeepsStatus():
 		r.writers.Passed(name, obj.GetUID(), true)
 		return p.baseOf(obj), nil
@@ -281,9 +281,9 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	switch err := r.wroteStatus(r.write(p, base, obj, next.Conditions)); {
 	case unstorable(err):
 		r.refused(p, obj, err)
-		return obj, err
+		return nil, err
 	case err != nil:
-		return obj, err
+		return nil, err
 	}
 	if v := base.GetResourceVersion(); v != "" && v == obj.GetResourceVersion() {
 		r.dropped.Do(func() {

@@ -731,27 +731,6 @@ func TestDigestsOfTwoClusters(t *testing.T) {
 	}
 }
 
-// A success is not stored if a value cannot be digested.
-func TestUndigested(t *testing.T) {
-	for value, want := range map[any]bool{"a text": true, make(chan int): false} { // of an owner that Operations.Owner reads
-		d := newHarness(t, anApp(AppSpec{}))
-		owner := func(context.Context, *App) (checks.Object, error) {
-			return checks.Object{Ref: checks.Ref{Kind: "Plan", Name: "p"}, Value: value}, nil
-		}
-		d.use(ctrlx.New("App", flow.Operations[*App]{Owner: owner, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
-			flow.Extensions[*App]{}, append(d.clock(), program("1", nil))...))
-		for range 2 {
-			d.pass()
-			if stored := recordOf(d.read().Status.Conditions).Success != nil; stored != want || d.says() != "True Succeeded" {
-				t.Errorf("the success of a pass that read a %T is stored: %t", value, stored)
-			}
-		}
-		if want && d.writes != 1 {
-			t.Errorf("an owner without a version causes %d writes", d.writes)
-		}
-	}
-}
-
 // Each change of an input changes both digests: that of this process, which is cheap, and that for the next one. An input that
 // cannot be compared is known to neither.
 func TestDigests(t *testing.T) {

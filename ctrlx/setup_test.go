@@ -62,6 +62,9 @@ func TestSetUpPanics(t *testing.T) {
 		"HalfToken": {"a token that is kept nowhere is lost", func() {
 			ctrlx.New("Database", databases{Apply: put, Token: func(*testv1.Database) (string, int64) { return "", 0 }}, extensions{})
 		}, "Operations.Token and Operations.SetToken"},
+		"HalfSetToken": {"a token that is never read is lost", func() {
+			ctrlx.New("Database", databases{Apply: put, SetToken: func(ctxt, *testv1.Database, string, int64) error { return nil }}, extensions{})
+		}, "Operations.Token and Operations.SetToken"},
 		"Interface": {"it could not be read into", func() {
 			ctrlx.New("Any", flow.Operations[client.Object]{Apply: func(ctxt, *flow.Request[client.Object]) (flow.Progress, error) { return flow.Done(), nil }},
 				flow.Extensions[client.Object]{})
@@ -621,6 +624,9 @@ func TestOutsideOfAPass(t *testing.T) {
 		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
 			t.Errorf("%s returns %v, want %q", name, tc.err, tc.want)
 		}
+	}
+	if links := d.Flow().Extensions().Pass.Links(); len(links) > 0 { // a type that does not say whether it is suspended has no link for it
+		t.Errorf("there are links on Pass: %v", links)
 	}
 }
 

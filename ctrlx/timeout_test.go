@@ -189,23 +189,6 @@ func TestTimeoutFromStart(t *testing.T) {
 	})
 }
 
-// A time-out says since when, for how long at most, and what there was.
-func TestTimeoutMessage(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
-	d.now = noon.Add(time.Nanosecond)
-	d.use(d.reconciler(d.held()))
-	goesOn(d)
-	d.pass()
-	d.reported()
-	d.now = noon.Add(10*time.Minute + time.Second)
-	d.pass()
-	want := "not ready since 2026-11-21T12:00:01Z, for longer than the time-out of 10m0s: the operation is under way in the cloud"
-	if got := d.message(); got != want {
-		t.Errorf("the message is %q, not %q", got, want)
-	}
-	same(t, "events", []string{"Warning Timeout " + want}, d.reported())
-}
-
 // held returns extensions with checks that block at d.block.
 func (d *harness) held() flow.Extensions[*App] {
 	at := func(point string) checks.Middleware[*App] {

@@ -331,13 +331,22 @@ func TestPokeOfNoNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newHarness(t, anApp(AppSpec{}))
 		d.api = noNamespaces{d.api}
+		for range 2 {
+			d.restart()
+			d.with(flow.Extensions[*App]{}, program("p", nil))
+			d.pass()
+			d.took()
+		}
 		d.restart()
-		d.with(flow.Extensions[*App]{})
+		d.with(flow.Extensions[*App]{}, program("p", nil))
 		q := &pokedQueue{}
 		ctrlx.StartPokes(t.Context(), d.app, q, make(chan struct{}))
 		_, err := d.app.Reconcile(d.context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "made-up", Name: "a"}})
 		if calls, added := d.took(), q.took(); err != nil || calls != "" || !slices.Equal(added, []string{"a after 1s"}) {
 			t.Errorf("the pass calls %q, adds %q and returns %v", calls, added, err)
+		}
+		if d.pass(); d.took() != "apply" {
+			t.Error("the pass that the request asks for is left out")
 		}
 	})
 }

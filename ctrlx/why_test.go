@@ -13,7 +13,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -362,28 +361,16 @@ func TestExplain(t *testing.T) {
 
 // The event of a block names the check that blocked, also inside of a group.
 func TestEventNamesTheCheck(t *testing.T) {
-	busy := aCluster()
-	busy.Status.Conditions[0].Status = "False"
-	cases := map[string]struct {
-		reason string
-		ext    flow.Extensions[*App]
-	}{
-		"OwnerCheck": {"a check", flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady(checks.WithReason("Busy")))}},
-		"OnOwner":    {"a check of a group", flow.Extensions[*App]{PreCheck: chain.New(checks.OnOwner[*App](checks.OwnerReady(checks.WithReason("Busy"))))}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{Cluster: "c"}), busy).with(tc.ext, flow.WithExplanations(1))
-			d.pass()
-			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := []string{"Normal Busy " + e.Link + ": " + d.message()}
-			if diff := cmp.Diff(want, d.reported()); diff != "" || !strings.Contains(e.Link, "OwnerReady") {
-				t.Errorf("%s: the check is %q; -want, +got:\n%s", tc.reason, e.Link, diff)
-			}
-		})
+	check := checks.OwnerReady(checks.WithReason("Busy"))
+	for name, ext := range map[string]flow.Extensions[*App]{"Alone": {OwnerCheck: chain.New(check)}, "InGroup": {PreCheck: chain.New(checks.OnOwner[*App](check))}} {
+		d := newHarness(t, anApp(AppSpec{Cluster: "c"}), clusterWith("Creating")).with(ext, flow.WithExplanations(1))
+		d.pass()
+		e, err := d.app.Explain(t.Context(), named("a"))
+		must(t, err)
+		same(t, name, []string{"Normal Busy " + e.Link + ": " + d.message()}, d.reported())
+		if !strings.Contains(e.Link, "OwnerReady") {
+			t.Errorf("%s: the check is %q", name, e.Link)
+		}
 	}
 }
 
