@@ -53,14 +53,12 @@ func TestNotFoundOfAnotherObject(t *testing.T) {
 		"OtherCloud": {"a reader of another service does not know the error", []ctrlx.Option{flow.WithErrors(
 			classify.NewErrors("cloud", func(*classify.Failure) bool { return false }, nil))}, "False NotFound Reconciling; asked: "},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.present = true
-			d.use(d.reconciler(live, tc.opts...))
-			d.pass()
-			same(t, tc.reason, tc.want, d.says()+"; asked: "+d.took())
-		})
+	for _, tc := range cases {
+		d := newHarness(t, anApp(AppSpec{}))
+		d.present = true
+		d.use(d.reconciler(live, tc.opts...))
+		d.pass()
+		same(t, tc.reason, tc.want, d.says()+"; asked: "+d.took())
 	}
 }
 
@@ -102,17 +100,15 @@ func TestAPIServerErrors(t *testing.T) {
 		"Joined":   {"the one that waits longest", errors.Join(apierrors.NewConflict(maps, "a", errBroken), apierrors.NewForbidden(maps, "a", errBroken)), "False Forbidden Reconciling", slow, 1},
 		"Terminal": {"a terminal error keeps the word", reconcile.TerminalError(apierrors.NewForbidden(maps, "a", errBroken)), "False Forbidden Stalled", time.Hour, 1},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
-			fails(tc.err)(d)
-			if after := d.pass(); after != tc.after || d.says() != tc.says {
-				t.Errorf("%s: it says %q and is requeued after %s, not %q after %s", tc.reason, d.says(), after, tc.says, tc.after)
-			}
-			if got := d.reported(); len(got) != tc.events {
-				t.Errorf("%s: events: %q", tc.reason, got)
-			}
-		})
+	for _, tc := range cases {
+		d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
+		fails(tc.err)(d)
+		if after := d.pass(); after != tc.after || d.says() != tc.says {
+			t.Errorf("%s: it says %q and is requeued after %s, not %q after %s", tc.reason, d.says(), after, tc.says, tc.after)
+		}
+		if got := d.reported(); len(got) != tc.events {
+			t.Errorf("%s: events: %q", tc.reason, got)
+		}
 	}
 }
 

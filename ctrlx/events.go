@@ -94,7 +94,7 @@ func (r *core) tell(obj client.Object, related runtime.Object, ready *metav1.Con
 	switch {
 	case note == "":
 		note = "ready"
-	case link != "" && !strings.Contains(note, link):
+	case !strings.Contains(note, link): // an empty link is in each note
 		note = link + ": " + note
 	}
 	reason := ready.Reason[:min(len(ready.Reason), maxReason)]

@@ -59,16 +59,14 @@ func TestEventTypes(t *testing.T) {
 		"Terminal":    {"a terminal error is a failure", AppSpec{}, flow.Extensions[*App]{}, reconcile.TerminalError(errBroken), "Warning Terminal"},
 		"Ready":       {"it is a success", AppSpec{}, flow.Extensions[*App]{}, nil, "Normal Succeeded"},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(tc.spec))
-			if tc.err != nil {
-				fails(tc.err)(d)
-			}
-			d.use(d.reconciler(tc.ext))
-			d.pass()
-			same(t, tc.reason+": the events", []string{tc.want}, d.manager.related)
-		})
+	for _, tc := range cases {
+		d := newHarness(t, anApp(tc.spec))
+		if tc.err != nil {
+			fails(tc.err)(d)
+		}
+		d.use(d.reconciler(tc.ext))
+		d.pass()
+		same(t, tc.reason+": the events", []string{tc.want}, d.manager.related)
 	}
 }
 
@@ -124,12 +122,10 @@ func TestEventReporter(t *testing.T) {
 		"Longest": {"the host name fits", databases("Database", ctrlx.WithEventReporter("a.example.com/"+strings.Repeat("x", 50))), []string{"a.example.com/" + strings.Repeat("x", 50)}},
 		"Without": {"there are no events", databases("Database", ctrlx.WithoutEvents()), nil},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			m := newHarness(t).manager
-			must(t, tc.r.SetupWithManager(m))
-			same(t, tc.reason+": the reporters", tc.want, m.reporters)
-		})
+	for _, tc := range cases {
+		m := newHarness(t).manager
+		must(t, tc.r.SetupWithManager(m))
+		same(t, tc.reason+": the reporters", tc.want, m.reporters)
 	}
 }
 

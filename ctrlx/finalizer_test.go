@@ -297,6 +297,14 @@ func TestDeletedWhenStatusIsRefused(t *testing.T) {
 			if tc.kept && d.says() != "False Deleted Reconciling" {
 				t.Errorf("%s: the object says %q", tc.reason, d.says())
 			}
+			d = newHarness(t, keptApp(ctrlx.Finalizer)).with(flow.Extensions[*App]{})
+			d.pass()
+			d.strip(d.read())
+			deleted(d)
+			d.refuse = tc.refuse
+			if err := d.try(); name != "Conflict" && ((err == nil) != apierrors.IsInvalid(tc.refuse) || err != nil && !errors.Is(err, tc.refuse)) { // refused for good: no pass follows
+				t.Errorf("%s: the pass over a stripped object returns %v", tc.reason, err)
+			}
 		})
 	}
 }
@@ -376,19 +384,5 @@ func TestStrippedBeforeDeletion(t *testing.T) {
 				t.Errorf("%s: got %q, want %q; the second pass wrote %d times", tc.reason, got, tc.want, d.writes-writes)
 			}
 		})
-	}
-}
-
-// A status that the API server refuses for good does not bring the passes over a stripped object back. Another error does.
-func TestStrippedWhenStatusIsRefused(t *testing.T) {
-	for _, refusal := range []error{apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil), apierrors.NewInternalError(errBroken)} {
-		d := newHarness(t, keptApp(ctrlx.Finalizer)).with(flow.Extensions[*App]{})
-		d.pass()
-		d.strip(d.read())
-		deleted(d)
-		d.refuse = refusal
-		if err := d.try(); (err == nil) != apierrors.IsInvalid(refusal) || err != nil && !errors.Is(err, refusal) {
-			t.Errorf("after %v the pass returns %v", refusal, err)
-		}
 	}
 }

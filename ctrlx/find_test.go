@@ -112,31 +112,6 @@ func TestNoDatabaseRefersToMe(t *testing.T) {
 	o.eventually("the last database refers to another cluster", says("gone"))
 }
 
-// TestNoOtherClaimsThisName verifies that the first of two databases that claim
-// a name is made, and the second one when the first is gone.
-func TestNoOtherClaimsThisName(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	unique := checks.Unique("claim", func(d *testv1.Database) checks.Query {
-		return databasesOf(checks.Query{Selector: "claim=" + d.Labels["claim"], NamesOnly: true})
-	})
-	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: chain.New(unique)}, noPolling))
-	claim := func(name string) *testv1.Database {
-		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, Labels: map[string]string{"claim": "orders"}}}
-		must(t, api.Create(t.Context(), d))
-		return d
-	}
-	first := claim("a")
-	o.until("a", "True Succeeded")
-	claim("b")
-	d := o.until("b", "False NotUnique")
-	if m := meta.FindStatusCondition(d.Status.Conditions, "Ready").Message; !strings.Contains(m, o.namespace+"/a") {
-		t.Errorf("the message does not name the first claim: %s", m)
-	}
-	o.remove(first)
-	o.until("b", "True Succeeded")
-}
-
 // TestSetsBadInput verifies that a query that cannot be answered says why.
 func TestSetsBadInput(t *testing.T) {
 	t.Parallel()
@@ -242,13 +217,11 @@ func TestReadiness(t *testing.T) {
 		"Exists":  {"it is there, which is all there is to it", []ctrlx.Option{ctrlx.WithReadiness(kind, ctrlx.Exists)}, "True Succeeded"},
 		"Kstatus": {"kstatus calls it current", []ctrlx.Option{ctrlx.WithReadiness(kind, ctrlx.Kstatus(testv1.GroupVersion.WithKind("Database")))}, "True Succeeded"},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0"}})
-			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, tc.opts...))
-			d.pass()
-			same(t, tc.reason, tc.says, d.says())
-		})
+	for _, tc := range cases {
+		d := newHarness(t, anApp(AppSpec{}), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0"}})
+		d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, tc.opts...))
+		d.pass()
+		same(t, tc.reason, tc.says, d.says())
 	}
 }
 
@@ -266,12 +239,10 @@ func TestReadinessFunctions(t *testing.T) {
 		"Kstatus":       {"its replicas are not there yet", ctrlx.Kstatus(appsv1.SchemeGroupVersion.WithKind("Deployment")), deployment, checks.NotReady},
 		"AnyGeneration": {"its controller reports no generation", ctrlx.AnyGeneration, old, checks.Ready},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.of(tc.obj); got.State != tc.want || got.Observed < got.Generation {
-				t.Errorf("%s: %+v", tc.reason, got)
-			}
-		})
+	for _, tc := range cases {
+		if got := tc.of(tc.obj); got.State != tc.want || got.Observed < got.Generation {
+			t.Errorf("%s: %+v", tc.reason, got)
+		}
 	}
 }
 

@@ -358,16 +358,14 @@ func TestSetupAllRefuses(t *testing.T) {
 			[]string{`ctrlx: SetupAll: kind "Cluster" is given twice: remove one`, missing("Any")}},
 		"Zero": {"it names no kind", []ctrlx.Kind{clusters, {}, databases}, []string{"ctrlx: SetupAll: kind 2 is the zero Kind: make it with NewKind", missing("Any")}},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t)
-			err := ctrlx.SetupAll(d.manager, &registry, tc.kinds...)
-			same(t, tc.reason,
-				strings.Join(tc.want, "\n"), strings.ReplaceAll(fmt.Sprint(err), "cacheapi.Object", "client.Object"))
-			if err := ctrlx.New("Database", databasesOps(), extensions{}).SetupWithManager(d.manager); err != nil {
-				t.Errorf("%s: something was set up: %v", tc.reason, err)
-			}
-		})
+	for _, tc := range cases {
+		d := newHarness(t)
+		err := ctrlx.SetupAll(d.manager, &registry, tc.kinds...)
+		same(t, tc.reason,
+			strings.Join(tc.want, "\n"), strings.ReplaceAll(fmt.Sprint(err), "cacheapi.Object", "client.Object"))
+		if err := ctrlx.New("Database", databasesOps(), extensions{}).SetupWithManager(d.manager); err != nil {
+			t.Errorf("%s: something was set up: %v", tc.reason, err)
+		}
 	}
 	var two flow.Registry[client.Object]
 	flow.Register(&two, "Database", flow.Extensions[*testv1.Database]{})

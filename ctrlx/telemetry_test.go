@@ -242,14 +242,12 @@ func TestTelemetryNextPass(t *testing.T) {
 		passes int
 		want   string
 	}{
-		"Slow":  {"the back-off of the flow", checks.Block("NoQuota", "no quota is left"), nil, 1, "in 1s"},
-		"Again": {"which grows", checks.Block("NoQuota", "no quota is left"), nil, 8, "in 2m8s"},
-		"After": {"a delay of the check", checks.Block("NoQuota", "no quota is left", checks.WithAfter(12*time.Minute)), nil, 1, "in 12m"},
-		"Wait":  {"the wait for a watched object ends by an event", checks.Block("NoCluster", "no cluster", checks.WithWaitingFor(clusterOfApp(anApp(AppSpec{Cluster: "c"})))), nil, 1, "in 1h"},
-		"Work":  {"an operation under way", checks.Proceed(), goesOn, 1, "in 1m"},
-		"Failed": {"a failure", checks.Proceed(), func(d *harness) {
-			d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Progress{}, errBroken }
-		}, 1, "in 1s"},
+		"Slow":   {"the back-off of the flow", checks.Block("NoQuota", "no quota is left"), nil, 1, "in 1s"},
+		"Again":  {"which grows", checks.Block("NoQuota", "no quota is left"), nil, 8, "in 2m8s"},
+		"After":  {"a delay of the check", checks.Block("NoQuota", "no quota is left", checks.WithAfter(12*time.Minute)), nil, 1, "in 12m"},
+		"Wait":   {"the wait for a watched object ends by an event", checks.Block("NoCluster", "no cluster", checks.WithWaitingFor(clusterOfApp(anApp(AppSpec{Cluster: "c"})))), nil, 1, "in 1h"},
+		"Work":   {"an operation under way", checks.Proceed(), goesOn, 1, "in 1m"},
+		"Failed": {"a failure", checks.Proceed(), fails(errBroken), 1, "in 1s"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -141,24 +141,15 @@ type notAPointer struct{ ctrl.Manager }
 // The start of a block survives a restart of the operator, as long as the reason
 // stays.
 func TestWhySince(t *testing.T) {
-	cases := map[string]struct {
-		reason, stored string
-		want           time.Time
-	}{
-		"Same":  {"the condition knows the start", "OwnerNotFound", noon.Add(-time.Hour)},
-		"Other": {"the reason is new", "OwnerNotReady", noon},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			a := anApp(AppSpec{Cluster: "c"})
-			a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: tc.stored, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}}
-			d := newHarness(t, a).with(flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())})
-			d.pass()
-			objects := whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects
-			if o := objects[0]; !o.Since.Equal(tc.want) || o.Reason != "OwnerNotFound" || !o.Again.After(noon) {
-				t.Errorf("%s: the object is %+v", tc.reason, o)
-			}
-		})
+	for stored, want := range map[string]time.Time{"OwnerNotFound": noon.Add(-time.Hour), "OwnerNotReady": noon} {
+		a := anApp(AppSpec{Cluster: "c"})
+		a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: stored, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}}
+		d := newHarness(t, a).with(flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())})
+		d.pass()
+		objects := whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects
+		if o := objects[0]; !o.Since.Equal(want) || o.Reason != "OwnerNotFound" || !o.Again.After(noon) {
+			t.Errorf("after a restart with the condition %s, the object is %+v", stored, o)
+		}
 	}
 }
 
