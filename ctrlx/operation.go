@@ -117,6 +117,7 @@ func operationVerified[T client.Object](r *core) checks.Middleware[T] {
 		case errors.Is(err, record.ErrCopied):
 			uid, kind := quoted(string(rec.UID)), quoted(rec.Kind) // users may have written them
 			why := fmt.Sprintf("the status was copied from the object with the UID %s: its operation is ignored", uid)
+			r.kind.SetConditions(req.Resource, record.Put(r.kind.Conditions(req.Resource), nil)) // a deletion or an orphan may render nothing
 			if p := passOf(ctx); p != nil {
 				p.record = nil
 			}

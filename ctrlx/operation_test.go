@@ -68,6 +68,12 @@ func TestForeignOperation(t *testing.T) {
 			if got := d.reported(); d.stored() != "" || len(got) != 2 || got[0] != copied {
 				t.Errorf("%s: after an operation that is done at once, the events are %q, and the token is %q", tc.reason, got, d.stored())
 			}
+			a.ResourceVersion, a.Finalizers, a.DeletionTimestamp = "", []string{ctrlx.Finalizer, theirFinalizer}, &metav1.Time{Time: noon}
+			d = newHarness(t, a).with(flow.Extensions[*App]{}, tc.opts...)
+			d.pass()
+			if d.stored() != "" {
+				t.Errorf("%s: the object is deleted, and the token stays: %q", tc.reason, d.stored())
+			}
 		})
 	}
 }

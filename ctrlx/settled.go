@@ -117,9 +117,10 @@ func quietRestart[T client.Object](r *core, ext flow.Extensions[T]) flow.Extensi
 func (r *core) last(p *pass) (was record.Success, left time.Duration, why string) {
 	obj := p.read
 	ready := meta.FindStatusCondition(r.kind.Conditions(obj), "Ready")
+	if ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != obj.GetGeneration() {
+		return was, 0, "the object is not Ready for its generation" // without decoding
+	}
 	switch rec, err := r.recordOf(obj); {
-	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != obj.GetGeneration():
-		why = "the object is not Ready for its generation"
 	case r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
 		why = "the finalizer is missing"
 	case err != nil || rec.Success == nil || rec.Operation != nil:

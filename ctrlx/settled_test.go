@@ -264,6 +264,14 @@ func TestSettled(t *testing.T) {
 			change: func(d *harness) { d.write("d2") }, want: applied},
 		"FollowedBefore":    {reason: "a check on PreCheck follows a reference, too", ext: followsData(3), change: func(d *harness) { d.write("d3") }, want: applied},
 		"FollowedDuring":    {reason: "a followed reference changed after the operation began", ext: followsData(2), before: twoPasses(func(d *harness) { d.write("d2") }), want: applied},
+		"StoredPanics": {reason: "the write of the token panicked, so only the flow knows that the pass polls", before: func(d *harness) {
+			goesOn(d)
+			d.beforeStatus = func() { d.beforeStatus = nil; panic("status") }
+			_ = d.try()
+			d.write("d0")
+			done(d)
+			d.pass()
+		}, want: applied},
 		"FollowedOperation": {reason: "the operation began from it", ext: followsData(2), before: twoPasses(nothing), want: quiet},
 		"FollowedID": {reason: "no event can concern an object that is known by its ID only", before: func(d *harness) {
 			d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {

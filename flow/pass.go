@@ -457,7 +457,7 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 		if s.op.token != "" && s.stop.Retry() == classify.Never {
 			s.stop.o.retry = classify.OnChange // the operation is under way, so nothing is final
 		}
-		polls := op.token != "" && op.token != NoOperation && s.op.token != ""
+		polls := op.token != "" && op.token != NoOperation && s.op.token != "" && s.op.token != NoOperation
 		if polls && (s.report == reportedUnknown || s.report == reportedUnderWay && s.By() == onion.End) && s.stop.State() == StateFailed {
 			advice := s.report == reportedUnknown && !s.r.opt.errors.Transient(err) && !isProgrammingError(err)
 			s.stop.o.setPollFailed(op.token, advice)

@@ -265,6 +265,7 @@ func TestPollMessage(t *testing.T) {
 	}{
 		"Start":   {"no operation was under way", "", answer{underWay, errBoom, nil}, nil, "applying failed: boom"},
 		"Poll":    {"the operation knows that it is under way, so no advice helps", "a", answer{underWay, errBoom, nil}, nil, "operation a cannot be polled: boom"},
+		"Work":    {"the operation has ended, and work without one failed", "a", answer{flow.InProgress(flow.NoOperation, 0), errBoom, nil}, nil, "applying failed: boom"},
 		"Link":    {"the poll succeeded, and a link failed", "a", answer{underWay, nil, nil}, []flow.Middleware[*pool]{fails}, "applying failed: boom"},
 		"Unknown": {"nothing is known of the operation", "a", answer{err: errBoom}, nil, "operation a cannot be polled: boom; return flow.Failed if it has failed"},
 	}

@@ -21,7 +21,7 @@ import (
 func (r *Request) drift(obj client.Object, digest string) (fields []string, err error) {
 	if len(obj.GetManagedFields()) == 0 {
 		if digest != "" {
-			fields = []string{"metadata.annotations." + r.of.keys.digest + " is changed"}
+			fields = []string{"a label or an annotation of this name is changed"}
 		}
 		return fields, nil
 	}

@@ -93,7 +93,7 @@ func (r *Request) decide(now time.Time) (*verdict, Result, error) {
 		return nil, r.result(InSync, ""), nil
 	}
 	marks := ""
-	if fought {
+	if fought && version != seen.replaced { // else the cache does not have the last write yet
 		marks = v.digest
 	}
 	var err error

@@ -866,7 +866,7 @@ func TestLooked(t *testing.T) {
 			if err != nil || res.Outcome != tc.outcome || res.Pending != nil || strings.Contains(strings.Join(w.calls, " "), "get") {
 				t.Errorf("%s: the write: %s, %v, calls %q", tc.reason, res.Outcome, err, w.calls)
 			}
-			same(t, "2", w.read().Data["k"], "%s", tc.reason)
+			same(t, map[string]string{"k": "2"}, w.read().Data, "%s", tc.reason)
 		})
 	}
 }
