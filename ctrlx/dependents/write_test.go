@@ -184,6 +184,26 @@ func TestStaleCache(t *testing.T) {
 	if must(t, err); res.Outcome != dependents.Terminating || w.read() != nil {
 		t.Errorf("an object that the cache lacks is not gone: got %s", res.Outcome)
 	}
+
+	for _, stripped := range []bool{false, true} {
+		w, shown := newWorld(t), (*corev1.ConfigMap)(nil)
+		late := changing{api, func(obj client.Object) {
+			if cm, ok := obj.(*corev1.ConfigMap); ok && shown != nil {
+				shown.DeepCopyInto(cm)
+			}
+			if stripped {
+				obj.SetManagedFields(nil)
+			}
+		}}
+		w.Dependents = dependents.New(name, cluster{late, api}, dependents.WithClock(w.clock))
+		w.settle(configMap(nil, []string{"k", "1"}))
+		before := w.read()
+		w.settle(configMap(nil, []string{"k", "2"}))
+		shown = before
+		if res := w.apply(configMap(nil, []string{"k", "2"})); res.Outcome != dependents.InSync {
+			t.Errorf("the cache lacks the last write: got %s: %q", res.Outcome, res.Fields)
+		}
+	}
 }
 
 // TestTerminating never writes an object in deletion, and waits for it. The link is
