@@ -85,8 +85,11 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	ops := flow.Operations[T]{
 		Apply: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
 			res, err := r.run(ctx, &req.Request)
+			if err != nil {
+				return flow.Progress{}, err
+			}
 			results.Set(req, res)
-			return flow.Done(), err
+			return flow.Done(), nil
 		},
 		Delete: func(_ context.Context, req *flow.Request[T]) (flow.Progress, error) {
 			_, err := results.Get(&req.Request) // the gate sets it when all dependents are gone

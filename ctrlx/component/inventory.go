@@ -237,10 +237,15 @@ func (s *Set) include(ctx context.Context) error {
 			s.inventory[i].DeletePolicy = s.safer(&old, &item)
 		}
 	}
-	if len(s.next) == 0 || s.Plan != nil { // save adds the problem to a plan
+	if len(s.next) == 0 {
 		return nil
 	}
-	return fits(all) // no wave is written then
+	err := fits(all) // no wave is written then
+	if s.Plan != nil {
+		s.Plan.problem(err)
+		return nil
+	}
+	return err
 }
 
 // safer returns the delete policy of an item until its wave begins: each of both

@@ -62,11 +62,17 @@ func (s *Set) check(ctx context.Context, manifests []client.Object) (all []*obje
 		o.number, all = i+1, append(all, o)
 	}
 	first := make(map[checks.Ref]int, len(all))
+	unknown := map[schema.GroupVersionKind]error{} // each lookup of an unknown kind may be a request
 	for _, o := range all {
 		if o.stage != stageNamespaces && anyMatches(s.types, o.gvk) {
 			o.stage = stageInstances
 		}
-		err := s.validate(o)
+		missing, asked := unknown[o.gvk]
+		if !o.known && !asked {
+			_, missing = s.access.Client.RESTMapper().RESTMapping(o.gvk.GroupKind(), o.gvk.Version)
+			unknown[o.gvk] = missing
+		}
+		err := s.validate(o, missing)
 		inNamespace := func(d *object) bool { return d.namespaced && d.has(o) }
 		if !o.known && o.ref.Namespace == "" && slices.ContainsFunc(all, inNamespace) {
 			o.ref.Namespace = s.Component.GetNamespace()
@@ -113,8 +119,9 @@ func (s *Set) object(r *dependents.Request) (*object, error) {
 	return o, nil
 }
 
-// validate checks an object, and sets its orders.
-func (s *Set) validate(o *object) error {
+// validate checks an object, and sets its orders. missing is the error of the mapper if
+// the kind is not known.
+func (s *Set) validate(o *object, missing error) error {
 	var problems []string
 	note := func(problem string) {
 		if problem != "" {
@@ -122,13 +129,12 @@ func (s *Set) validate(o *object) error {
 		}
 	}
 	if !o.known {
-		_, err := s.access.Client.RESTMapper().RESTMapping(o.gvk.GroupKind(), o.gvk.Version)
-		isDown := err != nil && !meta.IsNoMatchError(err)
+		isDown := missing != nil && !meta.IsNoMatchError(missing)
 		switch {
 		case isDown && o.stage != stageInstances:
-			return fmt.Errorf("%s: finding the kind: %w", o.ref, err)
+			return fmt.Errorf("%s: finding the kind: %w", o.ref, missing)
 		case isDown:
-			o.down = ": " + err.Error()
+			o.down = ": " + missing.Error()
 		case o.stage != stageInstances:
 			note(fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
 				"install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))

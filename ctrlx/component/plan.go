@@ -163,7 +163,7 @@ func planned(ctx context.Context, s *Set) (checks.Result, error) {
 	actions := map[dependents.Outcome]string{dependents.Created: create, dependents.Updated: update, dependents.Terminating: recreate}
 	for i, res := range s.results {
 		o := s.members[i]
-		change := Change{Wave: s.name(), Ref: o.ref, Action: actions[res.Outcome], Unchecked: res.Object == nil}
+		change := Change{Wave: s.name(), Ref: o.ref, Action: actions[res.Outcome], Unchecked: res.Object == nil && res.Outcome != dependents.Terminating}
 		switch {
 		case !o.known:
 			change.Action = create

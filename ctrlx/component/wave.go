@@ -79,7 +79,9 @@ func look(next Handler) Handler {
 				continue
 			}
 			res, err := s.system.readOnly.ApplyChecked(ctx, o.request)
-			errs = append(errs, err)
+			if err != nil {
+				errs = append(errs, err)
+			}
 			if s.results[i] = res; res.Pending != nil {
 				s.pending = append(s.pending, i)
 			}
@@ -194,6 +196,9 @@ func refusal(ref checks.Ref, res dependents.Result) error {
 // A namespace that the set has is an object like others.
 func namespaces(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (checks.Result, error) {
+		if len(s.pending) == 0 {
+			return next(ctx, s)
+		}
 		exists := map[string]bool{s.Component.GetNamespace(): !s.remote(), "": true} // the component is in its own one
 		for _, o := range s.objects {
 			if o.stage == stageNamespaces {
