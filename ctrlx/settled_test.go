@@ -262,8 +262,8 @@ func TestSettled(t *testing.T) {
 		"FollowedRotated": {reason: "Apply may read what a check follows by other means", ext: followsData(2), change: func(d *harness) { d.write("d2") }, want: applied},
 		"FollowedInSync": {reason: "Get may read it, too", ext: followsData(2), before: func(d *harness) { d.insync = true; d.pass(); d.insync = false },
 			change: func(d *harness) { d.write("d2") }, want: applied},
-		"FollowedBefore":    {reason: "a check on PreCheck follows a reference, too", ext: followsData(3), change: func(d *harness) { d.write("d3") }, want: applied},
-		"FollowedDuring":    {reason: "a followed reference changed after the operation began", ext: followsData(2), before: twoPasses(func(d *harness) { d.write("d2") }), want: applied},
+		"FollowedBefore": {reason: "a check on PreCheck follows a reference, too", ext: followsData(3), change: func(d *harness) { d.write("d3") }, want: applied},
+		"FollowedDuring": {reason: "a followed reference changed after the operation began", ext: followsData(2), before: twoPasses(func(d *harness) { d.write("d2") }), want: applied},
 		"StoredPanics": {reason: "the write of the token panicked, so only the flow knows that the pass polls", before: func(d *harness) {
 			goesOn(d)
 			d.beforeStatus = func() { d.beforeStatus = nil; panic("status") }
