@@ -3,8 +3,6 @@ package chaintest_test
 import (
 	"context"
 	"errors"
-	"os"
-	"strings"
 	"sync"
 	"testing"
 
@@ -77,25 +75,4 @@ func TestLinks(t *testing.T) {
 		chaintest.WithExcuse("NextOnce", "retry", "retries once when the cloud is busy"),
 	)
 	chaintest.Order(t, links, "lock", "retry", "quota")
-}
-
-// doc.go contains TestLinks.
-func TestManual(t *testing.T) {
-	manual, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	usage, err := os.ReadFile("usage_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(usage), "func TestLinks(")
-	body, _, _ := strings.Cut(rest, "\n}\n")
-	var want strings.Builder
-	for line := range strings.Lines("func TestLinks(" + body + "\n}\n") {
-		want.WriteString(strings.TrimRight("//\t"+line, " \t\n") + "\n")
-	}
-	if !strings.Contains(string(manual), want.String()) {
-		t.Errorf("doc.go does not contain TestLinks as it is:\n%s", want.String())
-	}
 }

@@ -3,8 +3,6 @@ package checkstest_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/windlass-go/windlass/chain"
@@ -81,24 +79,4 @@ func TestLinks(t *testing.T) {
 	all := chain.New(audit("audit"), newEnough())
 	checkstest.Laws(t, all, ordinary())
 	chaintest.Order(t, all, "audit", "NewEnough")
-}
-
-// doc.go shows both tests exactly.
-func TestUsageIsDocumented(t *testing.T) {
-	usage, err := os.ReadFile("usage_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"TestNewEnough", "TestLinks"} {
-		_, body, _ := strings.Cut(string(usage), "\nfunc "+name+"(")
-		body, _, _ = strings.Cut(body, "\n}\n")
-		want := "//\tfunc " + name + "(" + strings.ReplaceAll(body, "\n", "\n//\t") + "\n//\t}\n"
-		if !strings.Contains(string(doc), want) {
-			t.Errorf("doc.go does not have\n%s", want)
-		}
-	}
 }

@@ -238,3 +238,24 @@ func quoted(text, region, language string) (string, error) {
 	}
 	return b.String(), nil
 }
+
+// The manuals of the kits show tests as they are.
+func TestManuals(t *testing.T) {
+	for _, shows := range []struct{ folder, test string }{{"chain/chaintest", "TestLinks"}, {"checks/checkstest", "TestNewEnough"}, {"checks/checkstest", "TestLinks"}} {
+		folder, head := shows.folder, "func "+shows.test+"("
+		usage, err := os.ReadFile(filepath.Join(root, folder, "usage_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		manual, err := os.ReadFile(filepath.Join(root, folder, "doc.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, _ := strings.Cut(string(usage), "\n"+head)
+		body, _, _ = strings.Cut(body, "\n}\n")
+		shown := strings.ReplaceAll("//\t"+head+strings.ReplaceAll(body, "\n", "\n//\t")+"\n//\t}\n", "//\t\n", "//\n")
+		if !strings.Contains(string(manual), shown) {
+			t.Errorf("%s/doc.go does not have\n%s", folder, shown)
+		}
+	}
+}
