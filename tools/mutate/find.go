@@ -371,7 +371,7 @@ func (f *finder) binary(e *ast.BinaryExpr) {
 			if e.Op == token.LAND {
 				f.around(operand, "true", "(mutOn(%d) || ", ")")
 			} else {
-				f.around(operand, "false", "(mutOff(%d) && ", ")")
+				f.around(operand, "false", "(mutOff(%d) && (", "))") // operand may be a || b
 			}
 			f.expr(operand)
 		}

@@ -59,10 +59,13 @@ func TestMutants(t *testing.T) {
 			"func F(a, b bool) bool {\nreturn a || b\n}", "F(true, false)",
 			[]string{"return true: true", "return false: false", "return false || b: false", "return a || false: true"},
 		},
-		"OrSecond": {
-			"a condition with || is false as a whole",
-			"func F(a, b bool) bool {\nreturn a || b\n}", "F(false, true)",
-			[]string{"return true: true", "return false: false", "return false || b: true", "return a || false: false"},
+		"OrThree": {
+			"an operand that has operands is left out as a whole",
+			"func F(a, b, c bool) bool {\nreturn a || b || c\n}", "F(false, true, false)",
+			[]string{
+				"return true: true", "return false: false", "return false || c: false", "return false || b || c: true",
+				"return a || false || c: false", "return a || b || false: true",
+			},
 		},
 		"Arithmetic": {
 			"an operator becomes its inverse, for a type parameter too",
