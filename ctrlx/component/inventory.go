@@ -201,10 +201,15 @@ func (s *Set) include(ctx context.Context) error {
 	s.next = map[checks.Ref]Item{}
 	all := slices.Clone(s.inventory)
 	for _, o := range s.objects {
+		item := o.item()
 		if !o.known {
+			for _, ref := range []checks.Ref{o.ref, o.placed(s.Component)} {
+				if i, found := at[ref]; found {
+					s.inventory[i].DeletePolicy = s.safer(&s.inventory[i], &item)
+				}
+			}
 			continue
 		}
-		item := o.item()
 		var old Item
 		i, found := at[o.ref]
 		if found {
@@ -340,7 +345,8 @@ func (s *Set) proven() {
 		for at := 0; item.Rebuilt && at < len(s.members); at++ { // most items are not
 			switch r := s.results[at]; r.Outcome {
 			case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
-				item.Rebuilt = s.members[at].ref != item.Ref || r.After > 0 || r.Pending != nil
+				o := s.members[at] // one whose kind is not served waits, and nothing is known of it
+				item.Rebuilt = o.ref != item.Ref || !o.known || r.After > 0 || r.Pending != nil
 			}
 		}
 	}

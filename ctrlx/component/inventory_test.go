@@ -325,6 +325,48 @@ func TestPolicyOfRefused(t *testing.T) {
 	same(t, []string{"x=precious"}, w.names(), "the objects")
 }
 
+// While the kind of an object is not served, nothing is known of it: its label proves
+// nothing, and a new policy may keep it.
+func TestInventoryOfUnserved(t *testing.T) {
+	t.Parallel()
+	for policy, what := range map[string]string{"Delete": "its inventory is lost, and it leaves the set", "Orphan": "the component is deleted"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			crd, kind := w.definition()
+			w.opts = []component.Option{component.WithKinds(kind)}
+			w.restart()
+			w.create(crd)
+			w.serve(kind, map[string]bool{"v1": true})
+			w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: "Mill"}} })
+			of := func(version, policy string) string {
+				return strings.NewReplacer("/v1", "/"+version, "name: m", "name: m, namespace: NAMESPACE, annotations: {"+name+"/delete-policy: "+policy+"}").Replace(mill(kind, "m"))
+			}
+			w.want(of("v1", "Delete"))
+			w.settle()
+			if policy == "Delete" {
+				w.forget()
+			}
+			w.want(of("v2", policy))
+			if res, err := w.pass(); err != nil || !strings.Contains(res.Message(), "not served") {
+				t.Fatalf("the other version: %+v, %v", res, err)
+			}
+			if policy == "Orphan" {
+				w.delete()
+			} else {
+				w.want()
+			}
+			for range 4 {
+				_, err := w.pass()
+				must(t, err)
+			}
+			if !w.exists(kind, w.ns, "m") {
+				t.Errorf("%s: it is deleted", what)
+			}
+		})
+	}
+}
+
 // A wave adds to the inventory: a namespace without the label of the component is one of
 // another person, so it is kept. If the inventory is then too large, a plan says so, too.
 func TestInventoryOfWave(t *testing.T) {

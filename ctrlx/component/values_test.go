@@ -280,7 +280,7 @@ func TestProven(t *testing.T) {
 		ref := checks.Ref{Kind: "ConfigMap", Name: "a"}
 		sure, redundant := checks.Ref{Kind: "ConfigMap", Name: "sure"}, checks.Ref{Kind: "ConfigMap", Name: "redundant"}
 		s := &Set{state: &state{inventory: []Item{{Ref: sure}, {Ref: redundant, Rebuilt: true}, {Ref: ref, Rebuilt: true}}}, wave: wave{
-			members: []*object{{ref: sure}, {ref: ref}}, results: []dependents.Result{tc.res, tc.res},
+			members: []*object{{ref: sure}, {ref: ref, known: true}}, results: []dependents.Result{tc.res, tc.res},
 		}}
 		s.proven()
 		want := []Item{{Ref: sure}, {Ref: redundant, Rebuilt: true}, {Ref: ref, Rebuilt: tc.doubt}}

@@ -133,7 +133,7 @@ func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 	if outer.Rebuilt && !s.keeps(outer) {
 		why := "the inventory was lost, or lacked it, and only the label says that this component made it"
 		for _, i := range s.inventory {
-			if goes[i.Ref] && !i.Rebuilt && !s.keeps(&i) && i.has(outer) {
+			if goes[i.Ref] && !i.Rebuilt && !s.keeps(&i) && i.has(outer) && !s.isIn(&i) { // else it is spared
 				why += fmt.Sprintf(", and it is deleted with %s, even without its label", i.Ref)
 			}
 		}

@@ -55,7 +55,7 @@ func (r *repo) checkConsumer(m *module, version, unpacked string) error {
 	for _, sibling := range r.released() {
 		edit = append(edit, "-replace="+sibling.path()+"="+filepath.Join(unpacked, sibling.folder()))
 	}
-	env := []string{"GOWORK=off", "GOSUMDB=off"} // the go.sum files of the modules hold the sums
+	env := []string{"GOWORK=off", "GOSUMDB=off"} // the modules are folders, so no server knows their sums
 	for _, args := range [][]string{
 		{"mod", "init", "consumer.test"}, edit, {"build", "-mod=mod", m.path() + "/..."}, {"vet", "-mod=mod", "./..."}, {"test", "-mod=mod", "./..."},
 	} {
