@@ -342,12 +342,16 @@ func (s *Set) ahead(ctx context.Context) error {
 func (s *Set) proven() {
 	for i := range s.inventory {
 		item := &s.inventory[i]
-		for at := 0; item.Rebuilt && at < len(s.members); at++ { // most items are not
-			switch r := s.results[at]; r.Outcome {
-			case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
-				o := s.members[at] // one whose kind is not served waits, and nothing is known of it
-				item.Rebuilt = o.ref != item.Ref || !o.known || r.After > 0 || r.Pending != nil
-			}
+		if !item.Rebuilt {
+			continue // as most items
+		}
+		at := slices.IndexFunc(s.members, func(o *object) bool { return o.known && o.ref == item.Ref })
+		if at < 0 {
+			continue // it is in another wave, or redundant, or its kind is not served
+		}
+		switch r := s.results[at]; r.Outcome {
+		case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
+			item.Rebuilt = r.After > 0 || r.Pending != nil
 		}
 	}
 }
