@@ -360,7 +360,7 @@ func (c memoryCache) Get(ctx context.Context, key client.ObjectKey, out client.O
 
 type synced struct{ cache.Informer }
 
-func (synced) HasSynced() bool { return true }
+func (synced) HasSyncedChecker() toolscache.DoneChecker { return listed }
 func (synced) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	return registered{}, nil
 }
@@ -369,7 +369,14 @@ type registered struct {
 	toolscache.ResourceEventHandlerRegistration
 }
 
-func (registered) HasSynced() bool { return true }
+func (registered) HasSyncedChecker() toolscache.DoneChecker { return listed }
+
+type checker chan struct{}
+
+func (checker) Name() string            { return "" }
+func (d checker) Done() <-chan struct{} { return d }
+
+var listed = func() checker { d := make(checker); close(d); return d }()
 
 type databaseRequest = checks.Request[*testv1.Database]
 

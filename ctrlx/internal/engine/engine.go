@@ -9,6 +9,7 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -139,7 +140,7 @@ func (e *Engine) watchOf(gk schema.GroupKind) (w *watch, state kindState) {
 	if w != nil {
 		w.used.Store(true) // with the lock, so that stopIdle sees it
 	}
-	if w != nil && w.synced() {
+	if w != nil && toolscache.IsDone(w.synced) {
 		return w, synced
 	}
 	return w, starting

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
@@ -265,7 +266,7 @@ func (e *Engine) informers() (all []*watch) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, w := range e.watches {
-		if w.synced() {
+		if toolscache.IsDone(w.synced) {
 			all = append(all, w)
 		}
 	}

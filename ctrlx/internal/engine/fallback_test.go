@@ -142,7 +142,13 @@ type versioned struct {
 	informer *informer
 }
 
-func always() bool { return true }
+// listed is closed when the first list of a watch has come; nil: it never comes.
+type listed chan struct{}
+
+func (listed) Name() string            { return "" }
+func (l listed) Done() <-chan struct{} { return l }
+
+var always = func() listed { l := make(listed); close(l); return l }()
 
 func (v versioned) LastStoreSyncResourceVersion() string {
 	i := v.informer
@@ -452,7 +458,7 @@ func TestFallback(t *testing.T) {
 func TestFallbackStarting(t *testing.T) {
 	withFallback(t, func(c *cluster) {
 		waits(c.Engine, index.ID{Kind: "Waiter", Name: "w"}, named("c"))
-		c.watch.synced = func() bool { return false }
+		c.watch.synced = listed(nil)
 	}, func(t *testing.T, c *cluster) {
 		c.sleep(time.Hour)
 		same(t, []string(nil), c.api.requests, "the requests to the API server")

@@ -103,8 +103,10 @@ func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string
 			return kind{}, missing, err
 		}
 	}
-	if toolscache.WaitForCacheSync(ctx.Done(), w.synced) {
+	select {
+	case <-w.synced.Done():
 		return w.kind, synced, nil
+	case <-ctx.Done():
 	}
 	if err := parent.Err(); err != nil { // of this pass, so it refuses the kind for no other pass
 		return kind{}, missing, fmt.Errorf("%w: %w", errNotSynced, err)
@@ -218,7 +220,7 @@ func (e *Engine) start(ctx context.Context, k kind, namespace string) (*watch, e
 	if err != nil {
 		return nil, fmt.Errorf("watching the kind: %w", err)
 	}
-	w := &watch{kind: k, informer: informer, synced: registered.HasSynced, everywhere: everywhere}
+	w := &watch{kind: k, informer: informer, synced: registered.HasSyncedChecker(), everywhere: everywhere}
 	w.used.Store(true)
 	e.watches[gk] = w
 	return w, nil

@@ -136,15 +136,17 @@ func (s *slowCache) AddEventHandler(h toolscache.ResourceEventHandler) (toolscac
 	if s.handler == nil {
 		s.handler = h
 	}
-	return syncsAt{at: time.Now().Add(s.after)}, s.refuses
+	l := make(listed)
+	time.AfterFunc(s.after, func() { close(l) })
+	return registration{listed: l}, s.refuses
 }
 
-type syncsAt struct {
+type registration struct {
 	toolscache.ResourceEventHandlerRegistration
-	at time.Time
+	listed
 }
 
-func (s syncsAt) HasSynced() bool { return !time.Now().Before(s.at) }
+func (r registration) HasSyncedChecker() toolscache.DoneChecker { return r.listed }
 
 // TestOpen verifies which kinds a pass can read, and that a kind that cannot be watched is asked for again after a while.
 func TestOpen(t *testing.T) {
@@ -166,7 +168,7 @@ func TestOpen(t *testing.T) {
 		"Started":        {"the first pass starts the informer", clusters, func(*cluster, *slowCache) {}, "synced v1 in a", "", ""},
 		"OneNamespace":   {"the operator may list one namespace only", clusters, func(c *cluster, _ *slowCache) { c.live = &someNamespaces{c.api, forbidden()} }, "synced v1 in a, divided", "", ""},
 		"OneNeverSynced": {"the list of another namespace is forbidden", clusters, func(c *cluster, s *slowCache) { c.live, s.after = &someNamespaces{c.api, forbidden()}, time.Hour }, "live v1 in a, divided", "", ""},
-		"Slow":           {"the first list comes", clusters, func(_ *cluster, s *slowCache) { s.after = time.Second / 2 }, "synced v1 in a", "", ""},
+		"Slow":           {"the first list comes", clusters, func(_ *cluster, s *slowCache) { s.after = time.Second/2 + time.Millisecond }, "synced v1 in a", "", ""},
 		"NotSynced":      {"the first list does not come", clusters, func(_ *cluster, s *slowCache) { s.after = 6 * time.Second }, late, "", "synced v1 in a"},
 		"NoInformer":     {"the cache makes none", clusters, func(_ *cluster, s *slowCache) { s.err = errDown }, "watching the kind: it is down", "", ""},
 		"NoHandler":      {"the informer has stopped", clusters, func(_ *cluster, s *slowCache) { s.refuses = errDown }, "watching the kind: it is down", "", ""},
@@ -237,7 +239,11 @@ func TestOpen(t *testing.T) {
 					}
 					return got
 				}
+				began := time.Now()
 				same(t, tc.want, open(ctx), "%s", tc.reason)
+				if waited := time.Since(began); waited > min(s.after, time.Second) {
+					t.Errorf("%s: the pass waited for %s", tc.reason, waited)
+				}
 				clear(c.api.refuse)
 				same(t, cmp.Or(tc.soon, tc.want), open(ctx), "%s: soon", tc.reason)
 				if c.definitions.watched {
@@ -253,7 +259,7 @@ func TestOpen(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { // a pass that is called off refuses the kind for no other pass
 		c := newCluster(t)
-		c.watch.synced = func() bool { return false }
+		c.watch.synced = listed(nil)
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		_, state, err := c.open(ctx, clusters, "a", time.Second)

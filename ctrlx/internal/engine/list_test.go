@@ -57,7 +57,7 @@ func TestMembers(t *testing.T) {
 	if versions, err := c.cachedVersions(t.Context(), c.watch, ""); err != nil || len(versions) != len(want) || versions[named("c00000")] != "9" {
 		t.Errorf("%d versions: %v", len(versions), err)
 	}
-	c.watch.synced = func() bool { return false }
+	c.watch.synced = listed(nil)
 	if got := c.members(set); got != nil {
 		t.Errorf("%d members before the first list", len(got))
 	}

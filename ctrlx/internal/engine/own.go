@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -130,9 +131,9 @@ func (o *Own) watch(ctx context.Context) *watch {
 		if err != nil {
 			return nil // the controller reports it
 		}
-		o.watched = &watch{kind: kind{gvk: o.gvk, policy: watched}, informer: informer, synced: informer.HasSynced, everywhere: true}
+		o.watched = &watch{kind: kind{gvk: o.gvk, policy: watched}, informer: informer, synced: informer.HasSyncedChecker(), everywhere: true}
 	}
-	if !o.watched.synced() {
+	if !toolscache.IsDone(o.watched.synced) {
 		return nil
 	}
 	return o.watched

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -162,12 +163,12 @@ func TestReadsOwnWrites(t *testing.T) {
 type controlled struct {
 	*store
 	cache.Informer
-	err    error
-	synced bool
-	asked  int
+	err error
+	listed
+	asked int
 }
 
-func (c *controlled) HasSynced() bool { return c.synced }
+func (c *controlled) HasSyncedChecker() toolscache.DoneChecker { return c.listed }
 func (c *controlled) GetInformer(_ context.Context, _ client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
 	var o cache.InformerGetOptions
 	for _, opt := range opts {
@@ -182,7 +183,7 @@ func (c *controlled) GetInformer(_ context.Context, _ client.Object, opts ...cac
 // TestOwnWatch verifies that the fallback compares a kind from the first list of its controller on.
 func TestOwnWatch(t *testing.T) {
 	c := newCluster(t)
-	informer := &controlled{store: c.cached, err: errDown}
+	informer := &controlled{store: c.cached, err: errDown, listed: make(listed)}
 	c.cache = informer
 	own := c.NewOwn(clusters.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
 	for _, step := range []struct {
@@ -194,7 +195,7 @@ func TestOwnWatch(t *testing.T) {
 		{"the controller has not started", func() {}, false, 0},
 		{"the cache makes no informer", func() { c.wakers.Store(clusters, &Waker{}) }, false, 1},
 		{"the first list has not come", func() { informer.err = nil }, false, 2},
-		{"it has come", func() { informer.synced = true }, true, 2},
+		{"it has come", func() { close(informer.listed) }, true, 2},
 		{"the same informer stays", func() {}, true, 2},
 	} {
 		step.do()

@@ -32,8 +32,7 @@ func TestEnd(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			asked := 0
-			c.watch.synced = func() bool { asked++; return asked > tc.syncs }
+			c.watch.synced = &listedLater{listed: always, asks: tc.syncs}
 			p := c.Begin(w, time.Second)
 			for _, ref := range []index.ID{x, {Group: thing.Group, Kind: thing.Kind, Namespace: "a", Name: "t"}} { // as a pass that reads them
 				look := p.Pass.Register(ref)
@@ -60,6 +59,19 @@ func TestEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listedLater is done when it was asked for so many times before.
+type listedLater struct {
+	listed
+	asks int
+}
+
+func (l *listedLater) Done() <-chan struct{} {
+	if l.asks--; l.asks >= 0 {
+		return nil
+	}
+	return l.listed
 }
 
 // TestDependent verifies which contexts are those of dependents.

@@ -338,14 +338,8 @@ func (x *indexer) GetInformer(context.Context, client.Object, ...cache.InformerG
 
 func (x *indexer) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	x.index(&testv1.Cluster{})
-	return started{}, nil
+	return registration{listed: always}, nil
 }
-
-type started struct {
-	toolscache.ResourceEventHandlerRegistration
-}
-
-func (started) HasSynced() bool { return true }
 
 // TestIndexesWhileStarting verifies that an index function does not wait for the
 // pass that adds a handler to its informer. The test hangs if it does.
@@ -362,7 +356,7 @@ func TestIndexesWhileStarting(t *testing.T) {
 		x := &indexer{err: tc.err}
 		e.scheme, e.cache, e.live = runtime.NewScheme(), x, newStore(&sync.Mutex{})
 		w, err := e.start(t.Context(), clusterKind, "")
-		if !errors.Is(err, tc.want) || (err == nil) != (tc.want == nil) || (err == nil) != (w != nil && w.synced()) || len(x.names) != 1 || x.names[0] != cacheField("state") {
+		if !errors.Is(err, tc.want) || (err == nil) != (tc.want == nil) || (err == nil) != (w != nil && toolscache.IsDone(w.synced)) || len(x.names) != 1 || x.names[0] != cacheField("state") {
 			t.Errorf("%s: %v: it is started: %t, with the indexes %q", tc.reason, err, w != nil, x.names)
 		}
 	}

@@ -43,10 +43,10 @@ type kind struct {
 type watch struct {
 	kind
 	informer   cache.Informer
-	synced     func() bool // reports whether the engine has handled the first list
-	everywhere bool        // the operator may list the kind in all namespaces
-	late       atomic.Bool // the first list of a divided watch did not come in time
-	used       atomic.Bool // a pass opened it or awaited it since the last round
+	synced     toolscache.DoneChecker // done when the engine has handled the first list
+	everywhere bool                   // the operator may list the kind in all namespaces
+	late       atomic.Bool            // the first list of a divided watch did not come in time
+	used       atomic.Bool            // a pass opened it or awaited it since the last round
 
 	inTrouble atomic.Pointer[map[string]error] // see troubles
 
