@@ -83,8 +83,11 @@ func Chart(reconciler string, fsys fs.FS, dir string) manifests.Generator {
 
 // read returns the files of a chart without those that .helmignore names.
 func read(fsys fs.FS, dir string) (files []*archive.BufferedFile, err error) {
+	if fsys, err = fs.Sub(fsys, dir); err != nil {
+		return nil, err
+	}
 	rules := ignore.Empty()
-	text, err := fs.ReadFile(fsys, path.Join(dir, ignore.HelmIgnore))
+	text, err := fs.ReadFile(fsys, ignore.HelmIgnore)
 	if err == nil {
 		rules, err = ignore.Parse(bytes.NewReader(text))
 	}
@@ -92,9 +95,8 @@ func read(fsys fs.FS, dir string) (files []*archive.BufferedFile, err error) {
 		return nil, err
 	}
 	rules.AddDefaults()
-	err = fs.WalkDir(fsys, dir, func(file string, d fs.DirEntry, err error) error {
-		name := strings.TrimPrefix(strings.TrimPrefix(file, path.Clean(dir)), "/")
-		if err != nil || name == "" || file == "." {
+	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == "." {
 			return err
 		}
 		info, err := d.Info()
@@ -106,7 +108,7 @@ func read(fsys fs.FS, dir string) (files []*archive.BufferedFile, err error) {
 		case rules.Ignore(name, info) || d.IsDir():
 			return nil
 		}
-		text, err := fs.ReadFile(fsys, file)
+		text, err := fs.ReadFile(fsys, name)
 		files = append(files, &archive.BufferedFile{Name: name, Data: bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF"))})
 		return err
 	})

@@ -57,6 +57,7 @@ func TestChart(t *testing.T) {
 		"Values":      {"over those of values.yaml", head + `data: {k: "{{ .Values.a.b }} {{ .Values.a.c }}"}`, map[string]any{"a": map[string]any{"b": 12345678}}, []string{"map[k:12345678 2]"}, ""},
 		"Release":     {"the component is the release", head + `data: {k: "{{ .Release.Namespace }}/{{ .Release.Name }} {{ .Release.IsInstall }}"}`, nil, []string{"map[k:default/books true]"}, ""},
 		"Quoted":      {"a value is data", head + `data: {k: {{ .Values.t | quote }}}`, map[string]any{"t": "x\"\n---\nkind: Pod"}, []string{"map[k:x\"\n---\nkind: Pod]"}, ""},
+		"Dotted":      {"a file keeps the dot of its name", head + `data: {k: {{ .Files.Get ".helmignore" | quote }}}`, nil, []string{"map[k:ignored.yaml\nold/\n]"}, ""},
 		"Nothing":     {"a chart may make no objects", "{{ if false }}" + head + "{{ end }}", nil, nil, ""},
 		"Dependency":  {"an enabled chart of the chart", "", map[string]any{"sub": map[string]any{"enabled": true}}, []string{"map[k:sub]"}, ""},
 		"Random":      {"another value in each pass", head + `data: {k: {{ randAlphaNum 3 }}}`, nil, nil, "randAlphaNum may have another result in each pass"},
