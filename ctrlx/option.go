@@ -38,7 +38,7 @@ func (option) ForReconciler() {}
 type options struct {
 	settings.Shared
 	finalizer  string
-	controller controller.Options
+	controller *controller.Options // of WithController
 	sync       time.Duration
 	passLimit  time.Duration      // 0: the controller's, or the default
 	fromStart  bool               // of WithTimeoutFromStart
@@ -71,7 +71,7 @@ func (o *options) apply(maker string, opts []Option) {
 			panic(fmt.Sprintf("ctrlx: %s: option %d is a %T: give options of the packages ctrlx and flow", maker, i+1, opt))
 		}
 	}
-	if o.passLimit != 0 && o.controller.ReconciliationTimeout != 0 {
+	if o.passLimit != 0 && o.controller != nil && o.controller.ReconciliationTimeout != 0 {
 		panic(fmt.Sprintf("ctrlx: %s: WithPassTimeout and the ReconciliationTimeout of WithController are both given: leave one of them out", maker))
 	}
 	if o.silent && o.reporter != "" {
@@ -115,9 +115,15 @@ func WithFinalizer(name string) Option {
 
 // WithController sets the options of the controller, such as the number of
 // passes that run at once. Its rate limiter counts only for errors of the API
-// server. Its ReconciliationTimeout is the deadline of [WithPassTimeout].
+// server. Its ReconciliationTimeout is the deadline of [WithPassTimeout]. [New]
+// panics if the option is given twice.
 func WithController(opts controller.Options) Option {
-	return option(func(o *options) { o.controller = opts })
+	return option(func(o *options) {
+		if o.controller != nil {
+			panic("ctrlx: WithController is given twice: give all fields to one")
+		}
+		o.controller = &opts
+	})
 }
 
 // WithSyncTimeout sets how long a pass waits for the first list of a kind that was not watched before. The default is 3

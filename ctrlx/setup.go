@@ -56,7 +56,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
-	opts := r.opt.controller
+	opts := ptr.Deref(r.opt.controller, controller.Options{})
 	elected, needsLeader := electedOf(mgr, opts)
 	r.elected = elected
 	r.waker, err = e.Add(engine.Config{

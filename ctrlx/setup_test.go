@@ -102,6 +102,7 @@ func TestSetUpPanics(t *testing.T) {
 		"WakeNever":      {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
 		"KeepingNil":     {"it would panic in the first pass", func() { ctrlx.WithKeeping[*testv1.Database](nil) }, "ctrlx: WithKeeping: the function is nil"},
 		"TokenKeyTwice":  {"the first key would be ignored", with(ctrlx.WithTokenKey(make([]byte, 32)), ctrlx.WithTokenKey(make([]byte, 32))), "ctrlx: WithTokenKey is given twice"},
+		"OptionsTwice":   {"the fields of the first would be lost", with(ctrlx.WithController(controller.Options{}), ctrlx.WithController(controller.Options{})), "ctrlx: WithController is given twice"},
 		"KeepingTwice":   {"two guards would remove each other's finalizers", with(ctrlx.WithKeeping(keepsNone), ctrlx.WithKeeping(keepsNone)), "ctrlx: WithKeeping is given twice"},
 		"OtherKeeping":   {"it could not be called", with(ctrlx.WithKeeping(func(*testv1.Cluster, checks.Ref, client.Object) bool { return false })), "WithKeeping was given a func(*testv1.Cluster, checks.Ref, "},
 		"OwnsNothing":    {"nothing could be watched", func() { ctrlx.WithOwns(nil) }, "ctrlx: WithOwns: the object is nil"},
