@@ -214,11 +214,6 @@ func ReportWhenStopped[T client.Object](ctx context.Context, r *Reconciler[T]) e
 	return r.reportWhenStopped(ctx)
 }
 
-// Interrupts takes the event of a changed object, as the watch does, for the pass under way.
-func Interrupts[T client.Object](r *Reconciler[T], now T) {
-	r.requests().Update(event.UpdateEvent{ObjectNew: now})
-}
-
 // InterrupterLocked reports whether the lock of the passes under way is held.
 func InterrupterLocked[T client.Object](r *Reconciler[T]) bool {
 	if r.interrupter.mu.TryLock() {

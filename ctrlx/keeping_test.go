@@ -115,7 +115,7 @@ func TestInterrupt(t *testing.T) {
 				now := req.Resource.DeepCopyObject().(*App)
 				now.ResourceVersion += "0"
 				tc.change(now)
-				ctrlx.Interrupts(r, now)
+				ctrlx.Updated(r, req.Resource, now)
 				if ended := ctx.Err() != nil; ended != tc.ends {
 					t.Errorf("%s: the pass is interrupted: %t", tc.reason, ended)
 				}
@@ -123,7 +123,7 @@ func TestInterrupt(t *testing.T) {
 			}
 			d.use(r)
 			d.pass()
-			ctrlx.Interrupts(r, d.read()) // no pass is under way
+			ctrlx.Updated(r, d.read(), d.read()) // no pass is under way
 			if asked > 1 || locked {
 				t.Errorf("%s: the function is called %d times, and the lock is held: %t", tc.reason, asked, locked)
 			}

@@ -193,8 +193,8 @@ func (r *core) requested(name types.NamespacedName) {
 // all events pass.
 func (r *core) requests() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		r.interrupter.saw(e.ObjectNew, false)
 		if e.ObjectOld != nil && e.ObjectNew != nil {
+			r.interrupter.saw(e.ObjectNew, false)
 			if now := requestOf(e.ObjectNew); now != "" && now != requestOf(e.ObjectOld) {
 				r.requested(client.ObjectKeyFromObject(e.ObjectNew))
 			}

@@ -124,7 +124,7 @@ func TestRetryOfStates(t *testing.T) {
 
 // A request is not lost if the pass cannot read the object.
 func TestRetryAfterFailedRead(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, ctrlx.WithInterrupt(func(_, _ *App) bool { return false }))
 	fails(errBroken)(d)
 	d.pass()
 	d.pass()
