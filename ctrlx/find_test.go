@@ -40,17 +40,22 @@ func databasesOf(q checks.Query) checks.Query {
 // noPolling leaves the events as the one source of wake-ups.
 var noPolling = ctrlx.WithPollInterval(time.Hour)
 
-// TestOneClusterOfTheNamespace verifies that a database finds its owner by a
-// query, and is woken when the owner comes, changes, and is joined by another.
+// TestOneClusterOfTheNamespace verifies that a database finds its owner by a query for a label,
+// and is woken when the owner gets the label, changes, and is joined by another.
 func TestOneClusterOfTheNamespace(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
 	ops := o.operations()
-	ops.Owner = checks.OwnerFrom(func(*testv1.Database) checks.Query { return clustersOf(checks.Query{}) })
+	ops.Owner = checks.OwnerFrom(func(*testv1.Database) checks.Query { return clustersOf(checks.Query{Selector: "env=prod"}) })
+	labels := func(c *testv1.Cluster) {
+		c.Labels = map[string]string{"env": "prod"}
+		must(t, api.Update(t.Context(), c))
+	}
+	c := o.cluster("one", "Creating")
 	o.start(ctrlx.New("Database", ops, extensions{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing(true)))}, noPolling))
 	o.database("db", "")
 	o.until("db", "False OwnerNotFound")
-	c := o.cluster("one", "Creating")
+	labels(c)
 	o.until("db", "False OwnerNotReady")
 	o.report(c, "Running")
 	o.until("db", "True Succeeded")
@@ -59,6 +64,7 @@ func TestOneClusterOfTheNamespace(t *testing.T) {
 	o.report(c, "Running")
 	o.until("db", "True Succeeded")
 	other := o.cluster("two", "Running")
+	labels(other)
 	o.until("db", "False OwnerAmbiguous")
 	must(t, api.Delete(t.Context(), other))
 	o.until("db", "True Succeeded")
