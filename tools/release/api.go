@@ -81,11 +81,9 @@ func names(pkg *types.Package) string {
 	return "# The exported names of " + pkg.Path() + ". make api writes this file.\n" + strings.Join(lines, "")
 }
 
-// writeAPI writes the files of exported names into a new folder.
+// writeAPI writes the files of exported names into a new folder. An old folder stays if a package does not compile.
 func (r *repo) writeAPI(dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
+	files := map[string]string{}
 	for _, m := range r.released() {
 		if !m.promised() {
 			continue
@@ -100,14 +98,15 @@ func (r *repo) writeAPI(dir string) error {
 				name = path.Base(name)
 			}
 			if len(pkg.Scope().Names()) > 0 {
-				err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)+".txt"), []byte(names(pkg))))
+				files[name+".txt"] = names(pkg)
 			}
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	err := os.RemoveAll(dir)
+	for name, text := range files {
+		err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text)))
+	}
+	return err
 }
 
 // checkAPI reports stale files of exported names.
