@@ -34,6 +34,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -373,7 +374,7 @@ func (c *call) selector() (func(*unstructured.Unstructured) bool, error) {
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	byField, err := fields.ParseSelector(c.query.Get("fieldSelector"))
+	byField, err := fields.ParseAndTransformSelector(c.query.Get("fieldSelector"), runtime.DefaultMetaV1FieldSelectorConversion)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
@@ -473,6 +474,9 @@ func (c *call) update(patch bool) (any, error) {
 		o, err := c.applied(nil)
 		if err != nil {
 			return nil, err
+		}
+		if uid := o.GetUID(); uid != "" {
+			return nil, apierrors.NewConflict(c.at.resource(), c.at.Name, fmt.Errorf("the apply has the UID %s, and no object was found", uid))
 		}
 		return c.add(o)
 	}
