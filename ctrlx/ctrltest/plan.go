@@ -226,7 +226,7 @@ func (p plan) GoString() string {
 	b.WriteString("\n")
 	for _, kind := range p.world.watched {
 		if lag := p.lags[kind]; lag > 0 {
-			fmt.Fprintf(&b, "  watches of %s are %s late\n", kind.Kind, lag)
+			fmt.Fprintf(&b, "  watches of %s are %s late\n", kind, lag)
 		}
 	}
 	if lag := p.lags[schema.GroupKind{}]; lag > 0 {

@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,6 +38,8 @@ func TestRules(t *testing.T) {
 	at := func(namespace, name string) client.Object {
 		return &Record{object{TypeMeta: metav1.TypeMeta{APIVersion: dns.String(), Kind: "Record"}, ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}}
 	}
+	group := at("", "a") // the kind Record of another group
+	group.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "other.example.com", Version: "v1", Kind: "Record"})
 	one, three := []client.Object{at("", "a")}, []client.Object{at("", "a"), at("", "b"), at("other", "b")}
 	ready := func(s *small, o *unstructured.Unstructured) error { return s.says(o, "Done", "") }
 	none := func(*small) error { return nil }
@@ -75,15 +78,15 @@ func TestRules(t *testing.T) {
 		"Cycle": {"objects that wait for each other say so in their own words", []client.Object{at("", "a"), at("", "b")}, "", "", none, texts(map[string]string{
 			"default/a": "a cycle with Record b", "default/b": "a cycle with Record a",
 		}), ""},
-		"Silent": {"an object that is ready does not hide one of its name in another namespace", []client.Object{at("", "a"), at("other", "a")}, "", "", none, texts(map[string]string{
-			"other/a": "",
-		}), "settled: Record a is not Ready"},
+		"Silent": {"an object that is ready does not hide one of its name in another namespace or group", []client.Object{at("", "a"), at("other", "a"), group}, "", "", none,
+			texts(map[string]string{"other/a": ""}),
+			"settled: Record.dns.example.com a is not Ready for generation 1, and does not say why\nsettled: Record.other.example.com a is not Ready"},
 		"Other cause": {"an object does not wait for one of this name in another namespace", three, "", "", none, texts(map[string]string{
 			"default/a": "waits for Record b", "default/b": "", "other/b": "no zone",
-		}), `settled: Record a says "waits for Record b", and Record b is Ready`},
+		}), `settled: Record.dns.example.com a says "waits for Record b", and Record.dns.example.com b is Ready`},
 		"Foreign cause": {"an object waits for one of another namespace", three, "", "", none, texts(map[string]string{
 			"default/a": "waits for Record other/b", "default/b": "no zone", "other/b": "",
-		}), `settled: Record a says "waits for Record other/b", and Record other/b is Ready`},
+		}), `settled: Record.dns.example.com a says "waits for Record other/b", and Record.dns.example.com other/b is Ready`},
 		"Outage": {"an outage is over when Patience begins", one, ctrltest.Outage, "", none, func(s *small, o *unstructured.Unstructured) error {
 			return s.cloud.Do("GET", func() error { return ready(s, o) })
 		}, ""},
@@ -101,7 +104,7 @@ func TestRules(t *testing.T) {
 			s.began = true
 			return ready(s, o)
 		}, "twice: a second operation began on a"},
-		"Leaves":    {"the failure has the time line", one, "", "", leaves, ready, "creates Record a"},
+		"Leaves":    {"the failure has the time line", one, "", "", leaves, ready, "creates Record.dns.example.com a"},
 		"May leave": {"the rule exit is switched off", one, "", ctrltest.RuleExit, leaves, ready, ""},
 		"Exits":     {"the operator ends again and again", one, "", "", exits, ready, "exit: the operator ended 10 times"},
 		"May exit":  {"the operator is started again if the rule exit is switched off", one, "", ctrltest.RuleExit, exits, ready, ""},
@@ -117,7 +120,7 @@ func TestRules(t *testing.T) {
 				return ready(s, o)
 			}
 			return s.says(o, "Done", time.Now().Format(time.RFC3339))
-		}, "restart: Record a is another one"},
+		}, "restart: Record.dns.example.com a is another one"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

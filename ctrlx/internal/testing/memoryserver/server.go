@@ -672,4 +672,4 @@ func (s *Server) sorted(of func(id) bool) (all []*unstructured.Unstructured) {
 	return all
 }
 
-func (i id) String() string { return i.Plural + " " + i.NamespacedName.String() }
+func (i id) String() string { return i.resource().String() + " " + i.NamespacedName.String() }

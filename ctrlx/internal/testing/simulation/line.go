@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,27 +39,32 @@ func (r *Run) Line() string {
 	return strings.Join(lines, "\n")
 }
 
-const lease = "Lease" // its requests meet no fault
+var (
+	lease      = schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"} // its requests meet no fault
+	definition = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+)
 
 // hidden reports whether the objects of a kind are part of no rule.
-func hidden(kind string) bool { return kind == lease || kind == "CustomResourceDefinition" }
+func hidden(kind schema.GroupKind) bool { return kind == lease || kind == definition }
 
 // Objects returns the objects of the cluster but Leases and definitions.
 func (r *Run) Objects() []*unstructured.Unstructured {
-	return r.API.All(func(k *memoryserver.Kind) bool { return !hidden(k.Kind) })
+	return r.API.All(func(k *memoryserver.Kind) bool { return !hidden(k.GroupKind()) })
 }
 
-// Name names an object in messages, as "Record a", or "Record other/a" outside of the
-// namespace default.
-func Name(o client.Object) string {
-	return named(o.GetObjectKind().GroupVersionKind().Kind, client.ObjectKeyFromObject(o))
+// Name names an object, as "Record.example.com a", or "Record.example.com other/a" outside of
+// the namespace default. No other object has the name.
+func Name(o client.Object) string { return named(kindOf(o), client.ObjectKeyFromObject(o)) }
+
+func kindOf(o client.Object) schema.GroupKind {
+	return o.GetObjectKind().GroupVersionKind().GroupKind()
 }
 
-func named(kind string, key types.NamespacedName) string {
+func named(kind schema.GroupKind, key types.NamespacedName) string {
 	if key.Namespace == "" || key.Namespace == "default" {
-		return kind + " " + key.Name
+		return kind.String() + " " + key.Name
 	}
-	return kind + " " + key.String()
+	return kind.String() + " " + key.String()
 }
 
 // Short returns the begin of a text.
@@ -72,14 +78,14 @@ func Short(s string) string {
 
 // refused is called after each request that the server refused.
 func (r *Run) refused(q memoryserver.Request, err error) {
-	if q.Agent != user && q.Kind.Kind != lease {
+	if q.Agent != user && q.Kind != lease {
 		r.Tell(q.Agent, "%s is refused: %v", what(q), err)
 	}
 }
 
 // stored is called with the server's lock when an object changes.
 func (r *Run) stored(agent, event string, was, now *unstructured.Unstructured) {
-	if hidden(now.GetKind()) {
+	if hidden(kindOf(now)) {
 		return
 	}
 	if agent != user {
@@ -99,7 +105,7 @@ func (r *Run) stored(agent, event string, was, now *unstructured.Unstructured) {
 
 // arrived is called with the server's lock when a watch reads an event.
 func (r *Run) arrived(agent, event string, o *unstructured.Unstructured) {
-	if agent != user && o.GetKind() != lease {
+	if agent != user && kindOf(o) != lease {
 		r.Tell(agent, "sees %s of %s, version %s", event, Name(o), o.GetResourceVersion())
 	}
 }

@@ -75,11 +75,11 @@ func (s Step) String() string {
 	case Restart:
 		return "the operator is restarted"
 	case Revoke:
-		return fmt.Sprintf("the operator has no rights for %s for %s", s.Kind.Kind, s.Last)
+		return fmt.Sprintf("the operator has no rights for %s for %s", s.Kind, s.Last)
 	case Vanish:
-		return fmt.Sprintf("%s is not served for %s", s.Kind.Kind, s.Last)
+		return fmt.Sprintf("%s is not served for %s", s.Kind, s.Last)
 	case Expire:
-		return fmt.Sprintf("the watches of %s end with 410 Gone", s.Kind.Kind)
+		return fmt.Sprintf("the watches of %s end with 410 Gone", s.Kind)
 	case Outage:
 		return fmt.Sprintf("the cloud is down for %s", s.Last)
 	case LoseCall:
@@ -90,7 +90,7 @@ func (s Step) String() string {
 		what = "write"
 	}
 	if s.Name.Name != "" {
-		of = named(s.Kind.Kind, s.Name)
+		of = named(s.Kind, s.Name)
 	}
 	return fmt.Sprintf("%s at %s %d of the operator, of %s", s.Do, what, s.Nth, of)
 }
@@ -386,7 +386,7 @@ func (r *Run) hits(s *Step, q memoryserver.Request) bool {
 
 // what describes a request.
 func what(q memoryserver.Request) string {
-	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", q.Verb, named(q.Kind.Kind, q.Name), q.Subresource)), " ")
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", q.Verb, named(q.Kind, q.Name), q.Subresource)), " ")
 }
 
 // send counts a request or a call, and waits for its latency.
@@ -412,7 +412,7 @@ func (r *Run) before(q memoryserver.Request) error {
 		r.mu.Unlock()
 		return errDead
 	}
-	if q.Kind.Kind == lease {
+	if q.Kind == lease {
 		r.mu.Unlock()
 		return nil
 	}
@@ -472,7 +472,7 @@ func (r *Run) before(q memoryserver.Request) error {
 
 // after is called after each request that succeeded.
 func (r *Run) after(q memoryserver.Request) error {
-	if q.Agent == user || q.Kind.Kind == lease {
+	if q.Agent == user || q.Kind == lease {
 		return nil
 	}
 	r.mu.Lock()
