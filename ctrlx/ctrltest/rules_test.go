@@ -97,6 +97,12 @@ func TestRules(t *testing.T) {
 			defer s.cloud.End("a", false)
 			return ready(s, o)
 		}, ""},
+		"Spins": {"any number of requests may be sent if the rule spin is switched off", one, "", ctrltest.RuleSpin, none, func(s *small, o *unstructured.Unstructured) error {
+			for i := 0; i <= 3000 && o.Object["status"] == nil; i++ {
+				_ = s.Get(context.Background(), client.ObjectKeyFromObject(o), o)
+			}
+			return ready(s, o)
+		}, ""},
 		"Twice": {"a process must know what the last one began", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
 			if !s.began {
 				s.cloud.Begin("a", false)

@@ -42,7 +42,7 @@ func (e *explorer) run(t *testing.T, p plan) *failure {
 		})
 		must(t, err)
 		r = &run{e, s, p, &Cloud{run: s}}
-		s.Operator, s.Latency = e.Start, true
+		s.Operator, s.Latency, s.Spins = e.Start, true, e.off(RuleSpin)
 		// The process may not have stored what it began just now.
 		s.Ends = func() { r.cloud.loses(time.Now().Add(-time.Second)) }
 		if e.Cloud != nil {
@@ -122,10 +122,13 @@ func (r *run) story(t *testing.T) {
 
 // broken returns the rules that do not hold, and are not switched off.
 func (r *run) broken() []simulation.Fault {
-	return slices.DeleteFunc(r.Faults(), func(f simulation.Fault) bool {
-		check, has := r.Rules[f.Rule]
-		return has && check == nil
-	})
+	return slices.DeleteFunc(r.Faults(), func(f simulation.Fault) bool { return r.off(f.Rule) })
+}
+
+// off reports whether a rule is switched off.
+func (e *explorer) off(rule string) bool {
+	check, has := e.Rules[rule]
+	return has && check == nil
 }
 
 func must(t *testing.T, err error) {

@@ -168,6 +168,8 @@ type Run struct {
 	// Latency: requests and calls take some milliseconds. Different ones end at
 	// different times, so that the order of goroutines matters less.
 	Latency bool
+	// Spins: the operator may send any number of requests.
+	Spins bool
 
 	begin time.Time
 	stop  func()         // ends the process, and returns when it has ended
@@ -419,7 +421,7 @@ func (r *Run) before(q memoryserver.Request) error {
 	resource := schema.GroupResource{Group: q.Kind.Group, Resource: strings.ToLower(q.Kind.Kind)}
 	now := time.Now()
 	switch r.requests++; {
-	case r.requests > mostRequests:
+	case r.requests > mostRequests && !r.Spins:
 		first := r.requests == mostRequests+1
 		r.mu.Unlock()
 		if first {
