@@ -21,7 +21,6 @@ type Cloud struct {
 	exists     map[string]bool
 	operations map[string]*operation
 	began      int
-	lost       time.Time       // when the operator lost an answer, or ended
 	run        *simulation.Run // nil: it refuses nothing
 }
 
@@ -61,7 +60,7 @@ func (c *Cloud) Begin(name string, deletes bool) {
 		c.operations = map[string]*operation{}
 	}
 	c.began++
-	c.operations[name] = &operation{deletes: deletes, began: time.Now(), lost: c.lost.Equal(time.Now())} // the process may be ending
+	c.operations[name] = &operation{deletes: deletes, began: time.Now(), lost: c.run != nil && c.run.Dead()}
 	c.note("an operation on %s begins", name)
 }
 
@@ -96,7 +95,6 @@ func (c *Cloud) note(format string, args ...any) {
 func (c *Cloud) loses(since time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lost = time.Now()
 	for _, o := range c.operations {
 		o.lost = o.lost || !o.began.Before(since)
 	}

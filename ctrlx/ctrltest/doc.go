@@ -38,8 +38,8 @@
 //     missing, not Ready, or being deleted.
 //   - [RuleCycle]: objects that wait for each other say so.
 //   - [RuleTwice]: no operation of the cloud begins while another one for the same
-//     resource is under way. It may if the run lost the answer, or stopped or paused
-//     the process within a second.
+//     resource is under way. It may if the run lost the answer, or if the process was
+//     stopped or paused at most a second after the first operation began, or before that.
 //   - [RuleRest]: hardly anything is written when nothing changes. Three writes of
 //     an object in 80 minutes are allowed, and 16 if it is not Ready.
 //   - [RuleSpin]: at most 100 requests for each object are sent in that time, and

@@ -97,6 +97,17 @@ func TestRules(t *testing.T) {
 			defer s.cloud.End("a", false)
 			return ready(s, o)
 		}, ""},
+		"Stopped": {"a worker of a process that was stopped begins what it cannot store", one, ctrltest.Stop, "", none, func(s *small, o *unstructured.Unstructured) error {
+			if s.passes > 0 || s.process > 3 { // the second one is stopped after its write
+				return nil
+			}
+			err := ready(s, o)
+			time.Sleep(time.Millisecond)
+			if s.cloud.Begin("a", false); s.process == 3 {
+				s.cloud.End("a", false)
+			}
+			return err
+		}, ""},
 		"Spins": {"any number of requests may be sent if the rule spin is switched off", one, "", ctrltest.RuleSpin, none, func(s *small, o *unstructured.Unstructured) error {
 			for i := 0; i <= 3000 && o.Object["status"] == nil; i++ {
 				_ = s.Get(context.Background(), client.ObjectKeyFromObject(o), o)

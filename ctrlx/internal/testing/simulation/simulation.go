@@ -183,7 +183,7 @@ type Run struct {
 	revoked  map[schema.GroupKind]time.Time
 	vanished map[schema.GroupKind]time.Time
 	down     time.Time // until when the cloud does not answer
-	paused   time.Time // until when each call of the cloud is one of a process that is paused, and is never sent
+	dead     bool      // each call of the cloud is one of a process that was stopped or is paused, and is never sent
 	exits    int
 	requests int            // of the operator
 	sent     map[string]int // the requests and calls of each description
@@ -238,6 +238,13 @@ func (r *Run) runs(number int) bool {
 	return r.number == number
 }
 
+// Dead reports whether the process was stopped or is paused. It stores no answer then.
+func (r *Run) Dead() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.dead
+}
+
 // agent names a process of the operator.
 func agent(number int) string { return fmt.Sprint("operator ", number) }
 
@@ -254,6 +261,7 @@ func (r *Run) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number := r.number
+	r.dead = false
 	r.stop = func() { cancel(); <-ended }
 	r.Tell(agent(number), "starts")
 	go func() {
@@ -442,7 +450,7 @@ func (r *Run) before(q memoryserver.Request) error {
 		r.Tell(q.Agent, "%s: %s", what(q), fault.Do)
 		if fault.Do == Pause {
 			r.number++
-			r.paused = now.Add(leads)
+			r.dead = true
 			r.again.Go(old)
 			r.again.Go(func() { time.Sleep(leads); r.Start() })
 		}
@@ -489,6 +497,7 @@ func (r *Run) after(q memoryserver.Request) error {
 		r.Tell(q.Agent, "%s: %s", what(q), fault.Do)
 		if fault.Do == Stop {
 			r.number++
+			r.dead = true
 			old := r.stop
 			start = func() { old(); r.Start() }
 			r.again.Add(1)
@@ -511,7 +520,7 @@ func (r *Run) after(q memoryserver.Request) error {
 func (r *Run) BeforeCall(call string) (down bool) {
 	r.send(call)
 	r.mu.Lock()
-	if time.Now().Before(r.paused) {
+	if r.dead {
 		r.mu.Unlock()
 		return true
 	}
@@ -529,7 +538,7 @@ func (r *Run) AfterCall(call string) (lost bool) {
 	r.mu.Lock()
 	act := next(&r.acts, func(s *Step) bool { return s.After })
 	fault := next(&r.armed, func(s *Step) bool { return s.Do == LoseCall })
-	lost = fault != nil || time.Now().Before(r.paused)
+	lost = fault != nil || r.dead
 	r.mu.Unlock()
 	during(act)
 	if lost {
