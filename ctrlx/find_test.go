@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
@@ -47,15 +48,12 @@ func TestOneClusterOfTheNamespace(t *testing.T) {
 	o := newOperator(t)
 	ops := o.operations()
 	ops.Owner = checks.OwnerFrom(func(*testv1.Database) checks.Query { return clustersOf(checks.Query{Selector: "env=prod"}) })
-	labels := func(c *testv1.Cluster) {
-		c.Labels = map[string]string{"env": "prod"}
-		must(t, api.Update(t.Context(), c))
-	}
+	label := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"env": "prod"}}}`))
 	c := o.cluster("one", "Creating")
 	o.start(ctrlx.New("Database", ops, extensions{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing(true)))}, noPolling))
 	o.database("db", "")
 	o.until("db", "False OwnerNotFound")
-	labels(c)
+	must(t, api.Patch(t.Context(), c, label))
 	o.until("db", "False OwnerNotReady")
 	o.report(c, "Running")
 	o.until("db", "True Succeeded")
@@ -64,7 +62,7 @@ func TestOneClusterOfTheNamespace(t *testing.T) {
 	o.report(c, "Running")
 	o.until("db", "True Succeeded")
 	other := o.cluster("two", "Running")
-	labels(other)
+	must(t, api.Patch(t.Context(), other, label))
 	o.until("db", "False OwnerAmbiguous")
 	must(t, api.Delete(t.Context(), other))
 	o.until("db", "True Succeeded")

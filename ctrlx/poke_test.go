@@ -1,13 +1,13 @@
 package ctrlx_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
@@ -133,7 +133,9 @@ func TestRetryAfterFailedRead(t *testing.T) {
 	ctrlx.Updated(d.app, d.read(), nil)
 	inner := d.api.(*struct{ client.Client })
 	reads := inner.Client
-	inner.Client = &unreadable{reads}
+	inner.Client = interceptor.NewClient(reads.(client.WithWatch), interceptor.Funcs{Get: func(ctxt, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+		return errBroken
+	}})
 	if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}}); !errors.Is(err, errBroken) {
 		t.Fatal(err)
 	}
@@ -141,13 +143,6 @@ func TestRetryAfterFailedRead(t *testing.T) {
 	if after := d.pass(); after != time.Second {
 		t.Errorf("it is requeued after %s", after)
 	}
-}
-
-// unreadable is a client whose reads fail.
-type unreadable struct{ client.Client }
-
-func (*unreadable) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
-	return errBroken
 }
 
 // On the API server, a request causes a pass at once, also of a resource that waits for an hour. A restart does not
