@@ -93,10 +93,10 @@ func (r *core) finalize(p *pass, obj client.Object, what string, also func(now c
 // the checks again, and one of them may block for ever: the reference that it needs
 // may have waited for this deletion only. Another pass is needed if another process
 // may have made something in the cloud.
-func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) (err error) {
+func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome) (err error) {
 	for n := 1; ; n++ {
 		generation, ahead, operation := obj.GetGeneration(), aheadOf(obj), r.operationIn(obj)
-		if err = r.gone(ctx, obj, out, next); n == finishAttempts || !apierrors.IsConflict(err) {
+		if err = r.gone(ctx, obj, out); n == finishAttempts || !apierrors.IsConflict(err) {
 			return err
 		}
 		now := r.kind.New()
@@ -104,7 +104,7 @@ func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, 
 			!maps.Equal(aheadOf(now), ahead) || r.operationIn(now) != operation {
 			return err
 		}
-		obj, next = now, r.leaves(now, endedHere)
+		obj = now
 	}
 }
 
@@ -115,8 +115,8 @@ const finishAttempts = 5
 // conditions come before the finalizer: no later pass writes them, after a conflict
 // or the end of the process. A status that the API server never takes does not stop
 // the deletion.
-func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) error {
-	unwritten := apierr.IgnoreGone(r.show(ctx, r.kind.Copy(obj), obj, next))
+func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome) error {
+	unwritten := apierr.IgnoreGone(r.show(ctx, r.kind.Copy(obj), obj, r.leaves(obj, "this operator has ended its part of the deletion")))
 	if unwritten != nil && !refusedForGood(unwritten) {
 		return unwritten
 	}
@@ -137,12 +137,10 @@ func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, ne
 	return unwritten
 }
 
-// endedHere is the part of an operator that has deleted the resource in the cloud.
-const endedHere = "this operator has ended its part of the deletion"
-
 // leaves returns the conditions of an object whose part of the deletion is done. If other
 // controllers keep the object, it would show the last failure of the deletion, or be
-// Ready. part says what this operator has done in the deletion.
+// Ready. part says what this operator has done in the deletion. A request for a retry is
+// handled, because no later pass handles it.
 func (r *core) leaves(obj client.Object, part string) status.Out {
 	var others []string
 	for _, f := range obj.GetFinalizers() {
@@ -154,5 +152,10 @@ func (r *core) leaves(obj client.Object, part string) status.Out {
 		return status.Out{Conditions: r.kind.Conditions(obj)}
 	}
 	why := part + "; the object stays until other controllers remove their finalizers: " + strings.Join(others, ", ")
-	return status.Render(r.in(obj, status.Block(ReasonDeleted, why, classify.Slow)))
+	in := r.in(obj, status.Block(ReasonDeleted, why, classify.Slow))
+	rec, err := r.ownRecordOf(obj)
+	if rec.Handled = r.handled(obj, obj); rec.Handled != "" && err == nil {
+		in.Next = &rec
+	}
+	return status.Render(in)
 }

@@ -247,8 +247,9 @@ func TestDeletedAndKeptByOthers(t *testing.T) {
 				}
 			}
 			d.remove = nil
+			asks(d, map[string]string{ctrlx.RetryAnnotation: "1"})
 			d.pass()
-			same(t, "the finalizers", left, d.read().Finalizers)
+			same(t, "the finalizers, and the handled request", append(left, "1"), append(d.read().Finalizers, d.read().Status.LastHandled))
 			if want := want + strings.Join(left, ", "); d.says() != "False Deleted Reconciling" || d.message() != want {
 				t.Errorf("the object says %q with %q, want %q", d.says(), d.message(), want)
 			}

@@ -183,6 +183,15 @@ func requestOf(obj client.Object) string {
 	return strings.Join(values, ",")
 }
 
+// handled sets the field of the status of obj for the request of read, as in Flux. If there is no such field, it
+// returns the request, which belongs into the record.
+func (r *core) handled(read, obj client.Object) (request string) {
+	if request = requestOf(read); request != "" && r.kind.Handled(obj, request) {
+		return ""
+	}
+	return request
+}
+
 // requested notes that a user asked for a retry, until the next pass begins. So each
 // request resets the back-off once.
 func (r *core) requested(name types.NamespacedName) {

@@ -2,10 +2,12 @@ package ctrlx_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -146,7 +148,7 @@ func TestRetryAfterFailedRead(t *testing.T) {
 }
 
 // On the API server, a request causes a pass at once, also of a resource that waits for an hour. A restart does not
-// handle it again.
+// handle it again. The pass that ends the deletion shows its request, too.
 func TestRetryOnTheServer(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
@@ -161,16 +163,21 @@ func TestRetryOnTheServer(t *testing.T) {
 	o.start(ctrlx.New("Database", databases{Apply: apply}, extensions{}, hours))
 	o.database("db", "")
 	d := o.until("db", "False Unknown")
-	base := client.MergeFrom(d.DeepCopyObject().(client.Object))
-	d.Annotations = map[string]string{ctrlx.RetryAnnotation: "1"}
-	must(t, api.Patch(t.Context(), d, base))
-	d = o.until("db", "True Succeeded")
-	same(t, "the handled request", "1", recordOf(d.Status.Conditions).Handled)
+	asks := func(request string) {
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q},"finalizers":[%q,%q]}}`, ctrlx.RetryAnnotation, request, ctrlx.Finalizer, theirFinalizer)
+		must(t, api.Patch(t.Context(), d, client.RawPatch(types.MergePatchType, []byte(patch))))
+	}
+	asks("1")
+	same(t, "the handled request", "1", recordOf(o.until("db", "True Succeeded").Status.Conditions).Handled)
 	o.stop()
 	o.traffic.take(t)
 	r := ctrlx.New("Database", databases{Apply: apply}, extensions{}, hours)
-	if _, err := o.settle(o.start(r), r, "db"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := o.settle(o.start(r), r, "db")
+	must(t, err)
 	same(t, "the writes after a restart", map[string]int{}, writes(o.traffic.take(t)))
+	o.stop()
+	asks("2")
+	must(t, api.Delete(t.Context(), d))
+	o.start(ctrlx.New("Database", databases{Apply: apply, Delete: apply}, extensions{}, hours))
+	same(t, "the handled request", "2", recordOf(o.until("db", "False Deleted").Status.Conditions).Handled)
 }

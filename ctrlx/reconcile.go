@@ -157,7 +157,7 @@ func (p *pass) cut(out flow.Outcome) (_ reconcile.Result, err error, cut bool) {
 // render returns the conditions of an object after a pass.
 func (r *core) render(p *pass, obj client.Object, out flow.Outcome, now time.Time) status.Out {
 	if out.State() == flow.StateGone {
-		return r.leaves(obj, endedHere)
+		return status.Out{} // gone renders the conditions of the object that it writes
 	}
 	in := status.In{
 		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: now,
@@ -172,11 +172,7 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome, now time.Tim
 			Deleted: view.Deleting(p.read) || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete,
 		}
 	}
-	handled := requestOf(p.read)
-	if handled != "" && (out.KeepsStatus() || r.kind.Handled(obj, handled)) {
-		handled = "" // nothing is written, or the status has a field for it, as in Flux
-	}
-	in.Next = r.next(p, out, handled)
+	in.Next = r.next(p, out, r.handled(p.read, obj))
 	return status.Render(in)
 }
 
@@ -263,7 +259,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	name := client.ObjectKeyFromObject(obj)
 	switch {
 	case out.State() == flow.StateGone:
-		return nil, r.finish(p, obj, out, next)
+		return nil, r.finish(p, obj, out)
 	case out.KeepsStatus():
 		r.writers.Passed(name, obj.GetUID(), true)
 		return p.baseOf(obj), nil
