@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -24,10 +25,11 @@ import (
 // A joined error (errors.Join, or fmt.Errorf with several %w, at any depth) is
 // split into its causes. All links classify each cause. The cause that waits
 // longest wins, by Retry and then by After. The After of the result is the
-// longest of all causes. The message of the winner comes first, and those of the
-// others follow, up to some 4,000 bytes. If one cause is a panic about which no link
-// decided, the texts of the result are those of the panic. The result is canceled
-// only if every cause is. A link finds the whole error in [Failure.Joined].
+// longest of all causes, and its Fault is the first one. The message of the
+// winner comes first, and those of the others follow, up to some 4,000 bytes. If
+// one cause is a panic about which no link decided, the texts of the result are
+// those of the panic. The result is canceled only if every cause is. A link finds
+// the whole error in [Failure.Joined].
 //
 // The handler returns no error and does not panic. If a link panics, returns an
 // error or returns the zero Classification, the outer links get a [Slow]
@@ -97,7 +99,7 @@ func vet(_ context.Context, f *Failure, _ any, at *chain.Link, c Classification,
 }
 
 // later returns the Classification that waits longer, with the longer After of
-// both. Its message begins with its own one. It has the texts of a panic, if one of
+// both, and the first Fault. Its message begins with its own one. It has the texts of a panic, if one of
 // them is a panic. It keeps the status only if both do. a may be zero.
 func later(a, b Classification) Classification {
 	if a.IsZero() {
@@ -118,7 +120,7 @@ func later(a, b Classification) Classification {
 	if all, more := winner.Message(), loser.Message(); len(all) < maxTexts && !strings.Contains(all, more) {
 		d.message = all + "; " + more
 	}
-	d.retry, d.after, d.keepsStatus = retry, max(a.After(), b.After()), a.KeepsStatus() && b.KeepsStatus()
+	d.retry, d.after, d.keepsStatus, d.fault = retry, max(a.After(), b.After()), a.KeepsStatus() && b.KeepsStatus(), cmp.Or(a.Fault(), b.Fault())
 	return Classification{&d}
 }
 

@@ -66,7 +66,7 @@ func (joinOf) Error() string     { return "joined" }
 func (j joinOf) Unwrap() []error { return j }
 
 func TestComposeFailsClosed(t *testing.T) {
-	boom := errors.New("boom")
+	boom, late := errors.New("boom"), errors.New("late")
 	link := func(h Handler) Middleware {
 		return chain.Named("mine", func(Handler) Handler { return h })
 	}
@@ -87,26 +87,25 @@ func TestComposeFailsClosed(t *testing.T) {
 			seen := 0
 			outer := func(next Handler) Handler {
 				return func(ctx context.Context, f *Failure) (Classification, error) {
+					if seen++; f.Err == late {
+						return f.As("late", OnChange), nil
+					}
 					got, err := next(ctx, f)
 					if err != nil || got.Rule() != c.rule {
 						t.Errorf("an outer link must get the decision about the failed link: got %v, %v", got, err)
 					}
-					seen++
 					return got, err
 				}
 			}
 			got := classifyBy(t, f, outer, link(c.link))
-			want := facts{Slow, time.Minute, "InvalidTemplate", "wrong", c.rule, false}
-			if diff := cmp.Diff(want, factsOf(got)); diff != "" {
+			joined := classifyBy(t, NewFailure(errors.Join(boom, late), "", noon), outer, link(c.link))
+			if diff := cmp.Diff(facts{Slow, time.Minute, "InvalidTemplate", "wrong", c.rule, false}, factsOf(got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
-			if got.Fault() == nil || got.Fault().Error() != c.fault {
-				t.Errorf("got fault %v, want %s", got.Fault(), c.fault)
+			if fmt.Sprint(got.Fault()) != c.fault || name != "undecided" && !errors.Is(got.Fault(), boom) || joined.Rule() != "late" || fmt.Sprint(joined.Fault()) != c.fault {
+				t.Errorf("got fault %v, and %v of a joined error, want %s with the link's error", got.Fault(), joined.Fault(), c.fault)
 			}
-			if name != "undecided" && !errors.Is(got.Fault(), boom) {
-				t.Error("the fault must keep the link's error")
-			}
-			if seen != 1 {
+			if seen != 3 {
 				t.Errorf("the outer link ran %d times", seen)
 			}
 		})
