@@ -242,12 +242,21 @@ func (e endpoint) get(ctx context.Context, ref checks.Ref) (why.Document, error)
 		text = status.Message
 	}
 	err = fmt.Errorf("it answered %d %s: %.300s", resp.StatusCode, http.StatusText(resp.StatusCode), text)
+	advice := map[int]string{
+		http.StatusUnauthorized:     "it accepts only a token, and no certificate: log in again, or add --token",
+		http.StatusForbidden:        "you need the right to get the path " + documentPath + " of its metrics server",
+		http.StatusNotFound:         "it serves no documents: add ctrlx.Why to its metrics server, or name another port",
+		http.StatusMethodNotAllowed: "another program answers there: name the port of the metrics server",
+	}[resp.StatusCode]
 	switch code := resp.StatusCode; {
-	case fromServer:
-	case (code == http.StatusUnauthorized || code == http.StatusForbidden) && strings.Contains(e.url.Path, "/proxy/"):
-		err = fmt.Errorf("%w (it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server)", err)
+	case fromServer, advice == "":
 	case code == http.StatusNotFound && ref.Name != "":
 		err = fmt.Errorf("%w: %w", errUnknown, err)
+	case code < http.StatusNotFound && strings.Contains(e.url.Path, "/proxy/"):
+		advice = "it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server"
+		fallthrough
+	default:
+		err = fmt.Errorf("%w (%s)", err, advice)
 	}
 	return why.Document{}, err
 }

@@ -80,6 +80,38 @@ func TestBalancer(t *testing.T) {
 	}
 }
 
+// An answer without a document says what to do. The API server says it itself.
+func TestAnswers(t *testing.T) {
+	const token = " (it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server)"
+	const direct, proxied, server = documentPath, "/api/v1/namespaces/a/services/b/proxy" + documentPath, `{"kind":"Status","message":"no"}`
+	cases := map[string]struct {
+		reason, path, text string
+		code               int
+		want               string
+	}{
+		"Token":      {"the proxy passes no token on", proxied, "no", http.StatusUnauthorized, "401 Unauthorized: no" + token},
+		"NoRight":    {"the same", proxied, "no", http.StatusForbidden, "403 Forbidden: no" + token},
+		"Server":     {"the user lacks the right to the proxy", proxied, server, http.StatusForbidden, "403 Forbidden: no"},
+		"NoDocument": {"the path is not served", proxied, "no", http.StatusNotFound, "404 Not Found: no (it serves no documents: add ctrlx.Why to its metrics server, or name another port)"},
+		"Method":     {"a manager allows GET", proxied, "no", http.StatusMethodNotAllowed, "405 Method Not Allowed: no (another program answers there: name the port of the metrics server)"},
+		"Direct":     {"a certificate is not sent", direct, "no", http.StatusUnauthorized, "401 Unauthorized: no (it accepts only a token, and no certificate: log in again, or add --token)"},
+		"Path":       {"the right is of the path", direct, "no", http.StatusForbidden, "403 Forbidden: no (you need the right to get the path /debug/windlass of its metrics server)"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, tc.text, tc.code) }))
+			defer s.Close()
+			u, err := url.Parse(s.URL + tc.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := (endpoint{"m", u, s.Client()}).get(t.Context(), checks.Ref{}); err == nil || err.Error() != "it answered "+tc.want {
+				t.Errorf("%s: got %v, want %s", tc.reason, err, tc.want)
+			}
+		})
+	}
+}
+
 // The command knows which managers and objects it could not ask or read.
 func TestPartial(t *testing.T) {
 	const everywhere, here = "/api/v1/services", "/api/v1/namespaces/apps/services"
@@ -122,6 +154,7 @@ func TestPartial(t *testing.T) {
 		"NoRetry":   {"a user who may not list all objects", "retry --reason R", forbidden, "No object to retry.\n", others, exitError},
 		"NoWatch": {"a retry was requested", "retry database/d --timeout 10m", map[string]string{inApps: "", "PATCH " + inApps + "/d": blocked}, "",
 			"note: a retry of Database.example.com NS/d was requested; it is not known whether it was handled: ", exitError},
+		"Gone": {"the retry has ended a deletion", "retry database/d --timeout 10m", map[string]string{inApps: databases(), "PATCH " + inApps + "/d": blocked}, "Database.example.com NS/d was retried and is gone\n", "", exitReady},
 		"Dead": {"conditions know the awaited object of an object whose manager does not answer", "blocked -A", dead, "AGE   WAITERS   STATE     ROOT CAUSE                    REASON\n75m   2         missing   Database.example.com NS/x   -\nThe list may lack some: see the notes.\n", "s1 gave no answer", exitWaits},
 		"Series": {"an event may be seen twice", "why database/d", map[string]string{everywhere: services(1), documentOf(0): none, inApps + "/d": waiting, "/apis/events.k8s.io/v1/namespaces/apps/events": events}, `Database.example.com NS/d  blocked for 1h15m: R: m
 └─ Database.example.com NS/now  is missing  <- root cause: create it, or correct the reference
@@ -131,7 +164,6 @@ Root cause: Database.example.com NS/now is missing; 1 object waits for it: creat
 		"Older":     {"an older program", "blocked -A", asked(`{"version":"v0"}`), lone, `s0 gave no answer: why: the document has the version "v0", and this program reads v1: use a program of the same release`, exitWaits},
 		"Newer":     {"a newer program", "blocked -A", asked(`{"version":"v2\u001b[31m"}`), lone, `s0 gave no answer: why: the document has the version "v2", and this program reads v1: use`, exitWaits},
 		"Token":     {"the API server passes no token on", "blocked -A", asked("401 hostile \x1b[2J text"), lone, "s0 gave no answer: it answered 401 Unauthorized: 401 hostile \\x1b[2J text (it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server)\n", exitWaits},
-		"NoToken":   {"the same", "blocked -A", asked("403 no"), lone, "403 Forbidden: 403 no (it requires a token, and", exitWaits},
 		"Broken":    {"an error of the program", "blocked -A", asked("500 hostile \x1b[2J text"), lone, "500 Internal Server Error: 500 hostile \\x1b[2J text\n" + byConditions, exitWaits},
 		"Unseen":    {"a manager that has just started does not know all waits", "blocked -A", asked(unseen), strings.Replace(lone, "The list", "60m   0         blocked   Database.example.com NS/a   NotReady\nThe list", 1), "s0 does not know the waits of 2 objects yet", exitWaits},
 		"UnseenWhy": {"also of one object", "why database/a", asked(unseen), alone, "s0 does not know the waits of 2 objects yet", exitWaits},

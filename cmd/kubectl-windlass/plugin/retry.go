@@ -55,7 +55,7 @@ func (c *command) retry() *cobra.Command {
 		Short: "Retry objects now, and wait until their operators have done so",
 		Long: `Retry objects now: the operator of each object runs a pass at once and resets the
 back-off. The command sets an annotation on each object, and waits until the operator
-shows in the status that it has handled it.
+shows in the status that it has handled it, or until the object is gone.
 
 --waiting-for retries the objects whose manager, owner or message names the object.
 --reason retries the objects whose Ready condition has this reason. Both leave out
@@ -260,7 +260,7 @@ type group struct {
 	namespace string
 }
 
-// await prints each pending object whose operator has handled request, and then
+// await prints each pending object that is gone or whose operator has handled request, and then
 // those that no operator handled before the time-out. It returns the number of
 // these, and of those that the user may not list. The keys of the inner map are names.
 func (c *command) await(ctx context.Context, k clients, pending map[group]map[string]checks.Ref, request string, timeout time.Duration) (unhandled, unknown int) {
@@ -303,8 +303,12 @@ func (c *command) await(ctx context.Context, k clients, pending map[group]map[st
 	return len(left), unknown
 }
 
-// await watches the objects of g and removes from names those whose operator has
-// handled request, until none is left or ctx is done. It returns an error if the user
+// gone is the state of an object that does not exist any more: the retry was the last
+// one of its deletion, and no status can show it.
+const gone why.State = "gone"
+
+// await watches the objects of g and removes from names those that are gone, or whose operator
+// has handled request, until none is left or ctx is done. It returns an error if the user
 // may not list the objects: client-go would try again without a word.
 func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref, request string, report func(checks.Ref, why.State)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -330,14 +334,26 @@ func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref
 			return client.Watch(ctx, o)
 		},
 	}
-	_, _ = toolswatch.UntilWithSync(ctx, lw, &unstructured.Unstructured{}, nil, func(e watch.Event) (bool, error) {
-		u, ok := e.Object.(*unstructured.Unstructured)
-		if !ok {
-			return false, nil
+	ended := func(name string, state why.State) {
+		if ref, waits := names[name]; waits {
+			delete(names, name)
+			report(ref, state)
 		}
-		if ref, waits := names[u.GetName()]; waits && e.Type != watch.Deleted && handled(u, request) {
-			delete(names, u.GetName())
-			report(ref, objectOf(u).State)
+	}
+	_, _ = toolswatch.UntilWithSync(ctx, lw, &unstructured.Unstructured{}, func(store cache.Store) (bool, error) {
+		for name := range names { // an object may go before the first list
+			if _, exists, _ := store.GetByKey(cache.NewObjectName(g.namespace, name).String()); !exists {
+				ended(name, gone)
+			}
+		}
+		return len(names) == 0, nil
+	}, func(e watch.Event) (bool, error) {
+		switch u, ok := e.Object.(*unstructured.Unstructured); {
+		case !ok:
+		case e.Type == watch.Deleted:
+			ended(u.GetName(), gone)
+		case handled(u, request):
+			ended(u.GetName(), objectOf(u).State)
 		}
 		return len(names) == 0, nil
 	})

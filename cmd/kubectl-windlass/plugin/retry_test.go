@@ -96,10 +96,10 @@ func operate(t *testing.T, namespace string, echo func(u *unstructured.Unstructu
 	}()
 }
 
-// A retry is echoed by a field, by a condition, or together with another request.
+// A retry is echoed by a field, by a condition, or together with another request. One that ends a deletion has no echo.
 func TestRetry(t *testing.T) {
 	ns := namespace(t)
-	for _, name := range []string{"field", "condition", "both", "deaf"} {
+	for _, name := range []string{"field", "condition", "both", "deaf", "stuck"} {
 		status := conditions("False", "Quota", "no cores", "Stalled")
 		status["lastHandledReconcileAt"] = "2025-01-01T00:00:00Z" // an earlier request
 		object(t, "Database", ns, name, status)
@@ -113,16 +113,21 @@ func TestRetry(t *testing.T) {
 			status["lastHandledReconcileAt"] = request + ",2026-01-01T00:00:00Z"
 		case "condition":
 			status["conditions"] = append(status["conditions"].([]any), map[string]any{"type": ctrlx.ConditionRecord, "status": "True", "reason": ctrlx.ReasonRetryHandled, "message": fmt.Sprintf("a retry was handled; data of the operator, do not edit: uid=7; kind=Database.example.com; handled=2025-01-01T00:00:00Z%%2c%s", request), "lastTransitionTime": "2026-01-01T12:00:00Z"})
+		case "stuck":
+			if err := client.IgnoreNotFound(api.Delete(t.Context(), u)); err != nil {
+				t.Error(err)
+			}
+			return nil
 		default:
 			return nil
 		}
 		return status
 	})
 	u := admin(t, ns)
-	out, notes, code := u.run("retry", "db/field", "db/condition", "db/both", "db/both", "--timeout", "10m")
+	out, notes, code := u.run("retry", "db/field", "db/condition", "db/both", "db/both", "db/stuck", "--timeout", "10m")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	slices.Sort(lines)
-	want := []string{"Database.example.com NS/both was retried and is ready", "Database.example.com NS/condition was retried and is ready", "Database.example.com NS/field was retried and is ready"}
+	want := []string{"Database.example.com NS/both was retried and is ready", "Database.example.com NS/condition was retried and is ready", "Database.example.com NS/field was retried and is ready", "Database.example.com NS/stuck was retried and is gone"}
 	if diff := cmp.Diff(want, lines); diff != "" || notes != "" || code != exitReady {
 		t.Errorf("code %d, notes %q, output: -want, +got:\n%s", code, notes, diff)
 	}
