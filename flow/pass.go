@@ -438,16 +438,14 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	}
 	req := s.begin(op)
 	req.Token, s.Open = op.token, true
-	returned := false
 	defer func() {
-		if !returned { // runtime.Goexit, after which the operation continues in the cloud
+		if s.Open { // runtime.Goexit, after which the operation continues in the cloud
 			if s.linksReturned(Progress{}, run.ErrGoexit); s.op.token != "" {
 				_ = s.save(ctx)
 			}
 		}
 	}()
 	p, err := h(ctx, req)
-	returned = true
 	req.Token, s.Open = "", false
 	s.linksReturned(p, err)
 	lost := s.save(ctx)
@@ -458,7 +456,7 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 			s.stop.o.retry = classify.OnChange // the operation is under way, so nothing is final
 		}
 		polls := op.token != "" && op.token != NoOperation && s.op.token != "" && s.op.token != NoOperation
-		if polls && (s.report == reportedUnknown || s.report == reportedUnderWay && s.By() == onion.End) && s.stop.State() == StateFailed {
+		if polls && (s.report == reportedUnknown || s.By() == onion.End) && s.stop.State() == StateFailed {
 			advice := s.report == reportedUnknown && !s.r.opt.errors.Transient(err) && !isProgrammingError(err)
 			s.stop.o.setPollFailed(op.token, advice)
 		} else {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,8 +36,8 @@ func TestManyErrorsCanceled(t *testing.T) {
 	for i := range refs {
 		refs[i] = checks.Ref{Kind: "Secret", Name: fmt.Sprint(i)}
 	}
-	gate := chain.New(checks.ReferenceReady("secrets", func(*pool) []checks.Ref { return refs }))
-	out := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: gate}, flow.WithResolver(resolve)).Reconcile(ctx, &pool{})
+	gate := ext{PreCheck: chain.New(checks.ReferenceReady("secrets", func(*pool) []checks.Ref { return refs }))}
+	out := flow.New("Pool", (&cloud{}).operations(), gate, flow.WithResolver(resolve)).Reconcile(ctx, &pool{})
 	mustEqual(t, "the process stops", flow.StateCanceled, out.State())
 }
 
@@ -86,9 +87,8 @@ func TestErrorsWhilePolling(t *testing.T) {
 					}
 					mustEqual(t, tc.reason, want, out.Message())
 				}
-				if delay, _ := out.Again(); delay != time.Second {
-					t.Errorf("%s: the delay is %s, and the first of the back-off is 1s", tc.reason, delay)
-				}
+				delay, _ := out.Again()
+				mustEqual(t, tc.reason+": the first delay of the back-off", time.Second, delay)
 			})
 		}
 	}
@@ -114,17 +114,14 @@ func TestTokenInMessage(t *testing.T) {
 		"URL":    {"an address may hold a signature", "https://cloud/op?sig=secret", "the operation"},
 		"Host":   {"an address without a scheme is not shown", "//cloud/op", "the operation"},
 		"Binary": {"control characters break the line", "a\nb\x00", "the operation"},
-		"None":   {"nothing is polled, so no advice about a poll helps", flow.NoOperation, ""},
+		"None":   {"nothing is polled, so no advice about a poll helps", flow.NoOperation, "applying failed: boom"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, p := &cloud{answers: []answer{{err: errBoom}}}, &pool{token: tc.token}
 			out := flow.New("Pool", c.storing(), ext{}).Reconcile(t.Context(), p)
-			want := "applying failed: boom"
-			if tc.want != "" {
-				want = tc.want + " cannot be polled: boom; return flow.Failed if it has failed"
-			}
-			mustEqual(t, tc.reason, want, out.Message())
+			named, _ := strings.CutSuffix(out.Message(), " cannot be polled: boom; return flow.Failed if it has failed")
+			mustEqual(t, tc.reason, tc.want, named)
 		})
 	}
 }
@@ -266,6 +263,7 @@ func TestPollMessage(t *testing.T) {
 		"Start":   {"no operation was under way", "", answer{underWay, errBoom, nil}, nil, "applying failed: boom"},
 		"Poll":    {"the operation knows that it is under way, so no advice helps", "a", answer{underWay, errBoom, nil}, nil, "operation a cannot be polled: boom"},
 		"Work":    {"the operation has ended, and work without one failed", "a", answer{flow.InProgress(flow.NoOperation, 0), errBoom, nil}, nil, "applying failed: boom"},
+		"NoWork":  {"work without an operation began one, which no pass has polled", flow.NoOperation, answer{underWay, errBoom, nil}, nil, "applying failed: boom"},
 		"Link":    {"the poll succeeded, and a link failed", "a", answer{underWay, nil, nil}, []flow.Middleware[*pool]{fails}, "applying failed: boom"},
 		"Unknown": {"nothing is known of the operation", "a", answer{err: errBoom}, nil, "operation a cannot be polled: boom; return flow.Failed if it has failed"},
 	}
@@ -300,9 +298,7 @@ func TestTwoErrors(t *testing.T) {
 	mustBe(t, "the operation failed", errBoom, out.Err())
 	mustBe(t, "its token is not stored", errEnded, out.Err())
 	out = flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
-	if out.Err() != errBoom {
-		t.Errorf("a single error is %T, not the error of the operation", out.Err())
-	}
+	mustEqual(t, "a single error is that of the operation", true, out.Err() == errBoom)
 }
 
 // Another process has stored a token since the pass read none. The flow drops its
@@ -329,9 +325,7 @@ func TestErrTokenChanged(t *testing.T) {
 	c.answers = []answer{{progress: flow.Done()}}
 	o.SetToken = func(context.Context, *pool, string, int64) error { return flow.ErrTokenChanged }
 	out = flow.New("Pool", o, ext{}).Reconcile(t.Context(), p)
-	if !strings.Contains(out.Message(), "whose stored token counts") {
-		t.Errorf("a removal that finds another token: %s", out)
-	}
+	mustEqual(t, "a removal that finds another token", true, strings.Contains(out.Message(), "whose stored token counts"))
 }
 
 // A token in memory of another object under the same key does not make a
@@ -366,17 +360,14 @@ func TestObjectMadeAgain(t *testing.T) {
 			out := r.Reconcile(t.Context(), tc.again)
 			mustEqual(t, tc.reason, tc.want, placeOf(out))
 			mustEqual(t, tc.reason, tc.calls, c.take())
-			if out.State() == flow.StateFailed && !strings.Contains(out.Message(), "UID in Operations.Key") {
-				t.Errorf("%s: the message does not say what to change: %s", tc.reason, out.Message())
-			}
+			mustEqual(t, tc.reason+": the message says what to change", tc.want == refused, strings.Contains(out.Message(), "UID in Operations.Key"))
 			// An old copy of the resource looks the same, so the operation is not
 			// lost.
 			if tc.want == refused {
 				c.answers = nil
 				r.Reconcile(t.Context(), tc.old)
-				if last := c.take(); !strings.HasSuffix(last[len(last)-1], " a") {
-					t.Errorf("%s: the operation is lost: %q", tc.reason, last)
-				}
+				last := c.take()
+				mustEqual(t, tc.reason+": the operation is polled", true, strings.HasSuffix(last[len(last)-1], " a"))
 			}
 		})
 	}
@@ -389,9 +380,8 @@ func TestRemove(t *testing.T) {
 	p := &pool{name: "p"}
 	r.Reconcile(t.Context(), p)
 	r.Remove("p")
-	if _, ok := r.Explain("p"); ok {
-		t.Error("the explanation is still there")
-	}
+	_, explained := r.Explain("p")
+	mustEqual(t, "the explanation is gone", false, explained)
 	first, _ := r.Reconcile(t.Context(), p).Again()
 	second, _ := r.Reconcile(t.Context(), p).Again()
 	mustEqual(t, "the counts start again, for Remove only", []time.Duration{time.Second, 2 * time.Second}, []time.Duration{first, second})
@@ -508,15 +498,24 @@ func TestTokenIsStoredFirst(t *testing.T) {
 			if tc.inner != nil {
 				apply = apply.Append(link("inner", tc.inner))
 			}
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				flow.New("Pool", c.storing(), ext{Apply: apply}).Reconcile(t.Context(), p)
-			}()
-			<-ended
+			var ended sync.WaitGroup
+			ended.Go(func() { flow.New("Pool", c.storing(), ext{Apply: apply}).Reconcile(t.Context(), p) })
+			ended.Wait()
 			mustEqual(t, tc.reason+": the token after the pass", tc.want, p.token)
 		})
 	}
+	c, first := &cloud{answers: []answer{{progress: flow.InProgress("t", 0)}}}, sync.Once{}
+	exits := linkOn("exits", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
+		defer first.Do(runtime.Goexit)
+		return next(ctx, req)
+	})
+	r := flow.New("Pool", c.operations(), ext{Apply: exits, PostCheck: c.extensions().PostCheck})
+	for range 2 {
+		var ended sync.WaitGroup
+		ended.Go(func() { r.Reconcile(t.Context(), &pool{}) })
+		ended.Wait()
+	}
+	mustEqual(t, "the token in memory outlasts the goroutine until its operation is done", []string{"owner", "get", "apply", "owner", "apply t", "get", "PostCheck"}, c.take())
 }
 
 // A failed SetToken fails the pass, although it ran inside the links. Another
