@@ -2,6 +2,7 @@ package otelx_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -359,18 +360,20 @@ func calls(t *testing.T, res any, err error, opts ...otelx.Option) (event, strin
 }
 
 // The line and the exception of a pass that panicked have the stack from the frame
-// of the panic, also without the text of errors. An error has none.
+// of the panic, also without the text of errors. An error has none, nor has the span of a link or a point.
 func TestStack(t *testing.T) {
 	for name, panics := range map[string]bool{"panicking": true, "broken": false} {
-		rec, line := &recording{}, ""
-		log := funcr.New(func(_, args string) { line += args }, funcr.Options{})
-		ctx := logr.NewContext(t.Context(), log)
-		flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer())).Reconcile(ctx, &pool{name})
+		rec, line, inner := &recording{}, "", ""
+		ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { line += args }, funcr.Options{}))
+		flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(otelx.WithLinkSpans()))).Reconcile(ctx, &pool{name})
+		for _, s := range rec.Spans[1:] {
+			inner += fmt.Sprint(s.Events)
+		}
 		_, logged, found := strings.Cut(line, `"stack"="`)
 		events := rec.Spans[0].Events
 		recorded, has := events[len(events)-1].Attributes["exception.stacktrace"]
 		for _, stack := range []string{logged, recorded} {
-			if found != panics || has != panics || strings.Contains(stack, "helpers_test.go") != panics || strings.Contains(stack, "hunter2") {
+			if strings.Contains(inner, "stacktrace") || found != panics || has != panics || strings.Contains(stack, "helpers_test.go") != panics || strings.Contains(stack, "hunter2") {
 				t.Errorf("%s: the stack is %s", name, stack)
 			}
 		}
