@@ -185,8 +185,10 @@ func joined(errs []error, end string) error {
 // that check reads, for instance the generation of the spec. Cached adds
 // [OwnerRequest.Deleting] and [OwnerRequest.Applied] to it. The zero key, and
 // a key that contains NaN, are not remembered. A user who asks for a retry now
-// does not clear it; add the annotation of the request to the key for that. Cached
-// reads the clock of the machine, also in a World of flowtest: test it in a bubble of testing/synctest.
+// does not clear it; add the annotation of the request to the key for that.
+//
+// Cached reads the clock of the machine. A World of flowtest does not move it: run
+// the World in a bubble of testing/synctest, and call time.Sleep in a World.Change.
 //
 // A remembered prebuilt check follows its objects ([OwnerRequest.Follow]). A remembered check
 // sets no [Slot], so a later [Slot.Get] returns [ErrSlotUnset].

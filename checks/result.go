@@ -89,7 +89,9 @@ func Ignore(why string, opts ...BlockOption) Result {
 // Finished ends the work for good with success: a backup is complete, a
 // certificate is issued. The resource is Ready with this reason and message,
 // and no link of Apply runs. It is reconciled again only when its spec changes
-// or a user deletes it. While a user deletes it, Finished proceeds.
+// or a user deletes it. While a user deletes it, Finished of [Check] and [Gate]
+// proceeds. A raw link has to call next itself then: the flow refuses its Finished,
+// because the inner links, such as [Unused], have not run.
 //
 // For an end without success, use [Block] with [WithRetry] of [classify.Never].
 // reason and message are as for Block.
