@@ -40,15 +40,23 @@ func (s *Set) drop(refs map[checks.Ref]bool) {
 
 var errTooLarge = errors.New("the inventory is too large")
 
-// fits returns an error if the status of a component does not take an inventory.
-func fits(items []Item) error {
-	text, _ := json.Marshal(items) // texts and numbers
-	if len(items) <= mostItems && len(text) <= mostBytes {
+// fits returns an error if the status of the component does not take an inventory. In
+// a plan it is a problem, once: each wave would make another one.
+func (s *Set) fits(items []Item) error {
+	text, _ := json.Marshal(items)                                        // texts and numbers
+	if len(items) <= mostItems && len(text) <= mostBytes || s.deleted() { // a deletion only makes it smaller
 		return nil
 	}
-	return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
+	err := fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
 		"split the component, or rename its objects in steps",
 		errTooLarge, len(items), len(text), mostItems, mostBytes)
+	if s.Plan == nil {
+		return err
+	}
+	if !slices.ContainsFunc(s.Plan.Problems, func(p string) bool { return strings.HasPrefix(p, errTooLarge.Error()) }) {
+		s.Plan.Problems = append(s.Plan.Problems, err.Error())
+	}
+	return nil
 }
 
 // save stores the inventory in the status of the component if it changed. It
@@ -63,12 +71,8 @@ func (s *Set) save(ctx context.Context) error {
 	if s.Plan == nil && s.isStored && slices.EqualFunc(c.GetStatus().Inventory, items, Item.equal) {
 		return nil // as in most passes
 	}
-	switch tooLarge := fits(items); {
-	case s.Plan != nil:
-		s.Plan.problem(tooLarge)
-		return nil
-	case tooLarge != nil && !s.deleted(): // a deletion only makes it smaller
-		return tooLarge
+	if err := s.fits(items); err != nil || s.Plan != nil {
+		return err
 	}
 	patch, _ := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": c.GetUID(), "resourceVersion": c.GetResourceVersion()},
@@ -245,12 +249,7 @@ func (s *Set) include(ctx context.Context) error {
 	if len(s.next) == 0 {
 		return nil
 	}
-	err := fits(all) // no wave is written then
-	if s.Plan != nil {
-		s.Plan.problem(err)
-		return nil
-	}
-	return err
+	return s.fits(all) // no wave is written then
 }
 
 // safer returns the delete policy of an item until its wave begins: each of both

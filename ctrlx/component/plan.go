@@ -147,13 +147,6 @@ func (p *Plan) has(action string, ref checks.Ref) bool {
 	return slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Action == action && c.Ref == ref })
 }
 
-// problem adds an error, once.
-func (p *Plan) problem(err error) {
-	if err != nil && !slices.Contains(p.Problems, err.Error()) {
-		p.Problems = append(p.Problems, err.Error())
-	}
-}
-
 // planned is the end of the wave chain in a plan. It adds the changes of a wave, by the
 // results of the cache and of the dry-runs. Nothing is written.
 func planned(ctx context.Context, s *Set) (checks.Result, error) {

@@ -151,11 +151,7 @@ func TestChangesOfPlan(t *testing.T) {
 			`metadata.annotations["x.com/other"]: changed`, "spec.a: removed", "spec.ab: changed", "spec.a",
 		}, all(true)},
 	})
-	p := &Plan{}
-	p.problem(nil)
-	p.problem(errors.New("a"))
-	p.problem(errors.New("b"))
-	p.problem(errors.New("a"))
+	p := &Plan{Problems: []string{"a"}}
 	p.delete("w", checks.Ref{Name: "gone"}, dependents.Result{Outcome: dependents.Gone})
 	p.delete("w", checks.Ref{Kind: "A", Name: "kept"}, dependents.Result{Outcome: dependents.Orphaned})
 	p.delete("w", checks.Ref{Kind: "A", Name: "deleted"}, dependents.Result{Outcome: dependents.Terminating})
@@ -164,7 +160,7 @@ func TestChangesOfPlan(t *testing.T) {
 	compare(t, map[string]value{
 		"Forged": {"no text of an object adds lines", "problem: x\uFFFDwave 2 of 2\uFFFD  -  delete Namespace prod\nw\n" +
 			"  +  create Mill x; wave 2 of 2; -  delete Namespace prod (not checked by the API server)\n", forged.String()},
-		"Plan":   {"a problem is there once", "problem: a\nproblem: b\nw\n  o  orphan A kept\n  -  delete A deleted\n", p.String()},
+		"Plan":   {"the problems come first", "problem: a\nw\n  o  orphan A kept\n  -  delete A deleted\n", p.String()},
 		"Has":    {"the same change", true, p.has(orphan, checks.Ref{Kind: "A", Name: "kept"})},
 		"Other":  {"another action, or another object", false, p.has(remove, checks.Ref{Kind: "A", Name: "kept"}) || p.has(orphan, checks.Ref{Kind: "A"})},
 		"Empty":  {"nothing to do", "no changes\n", (&Plan{}).String()},
@@ -190,7 +186,7 @@ func TestItems(t *testing.T) {
 		if text, _ := json.Marshal(items); bytes > 0 {
 			items[0].Purge = strings.Repeat("x", bytes-len(text)-len(`,"purge":""`))
 		}
-		return fits(items)
+		return (&Set{Component: &own{}}).fits(items)
 	}
 	unserved := &Set{state: &state{objects: []*object{{purgeOrder: new(int16), request: &dependents.Request{}}}, inventory: []Item{{}}}}
 	stored := func(status any) error {
