@@ -67,7 +67,7 @@ func (s *Set) save(ctx context.Context) error {
 	if s.unstored != nil {
 		return s.unstored
 	}
-	c, items, cl := s.Component, append([]Item{}, s.inventory...), s.system.clients.Client
+	c, items, cl := s.Component, s.stored(), s.system.clients.Client
 	if s.Plan == nil && s.isStored && slices.EqualFunc(c.GetStatus().Inventory, items, Item.equal) {
 		return nil // as in most passes
 	}
@@ -98,6 +98,23 @@ func (s *Set) save(ctx context.Context) error {
 	c.GetStatus().Inventory, s.isStored = items, true
 	c.SetResourceVersion(stored.GetResourceVersion())
 	return nil
+}
+
+// stored returns the inventory as its status has it: never nil, and an object of the
+// set keeps what is in it, while a policy of the inventory keeps an inner object.
+// That is the old policy of an object whose wave has not begun. With the new policy of
+// the outer one, a deletion of the component would need both.
+func (s *Set) stored() []Item {
+	items := append([]Item{}, s.inventory...)
+	for _, o := range s.objects {
+		at := slices.IndexFunc(items, func(i Item) bool { return o.isOuter() && i.Ref == o.ref })
+		for i := 0; at >= 0 && i < len(items); i++ {
+			if inner := &items[i]; !inner.Purged && items[at].has(inner) {
+				items[at].DeletePolicy = s.safer(&items[at], inner)
+			}
+		}
+	}
+	return items
 }
 
 // strict makes the API server refuse fields that the definition lacks. Stored without

@@ -307,22 +307,49 @@ func TestRolledBack(t *testing.T) {
 	}
 }
 
-// Until the wave of an object begins, its old and its new delete policy keep it.
+// Until the wave of an object begins, its old and its new delete policy keep it. An object
+// in a namespace keeps the namespace so long, so a deletion needs no person.
 func TestPolicyOfRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	of := func(policy string) string { return configMap("x", "precious", "delete-policy", policy) }
-	w.want(of("OrphanOnApply"))
-	w.settle()
-	w.want(of("OrphanOnDelete"), "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n")
-	if _, err := w.pass(); err == nil {
-		t.Fatal("the upgrade is not refused")
+	of := func(policy string) string { return configMap("x", "1", "delete-policy", policy) }
+	inner := func(policy string) []string {
+		ns := "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner, annotations: {" + name + "/delete-policy: " + policy + "}}\n"
+		return []string{ns, strings.Replace(of(policy), "  name: x", "  name: x\n  namespace: NAMESPACE-inner", 1)}
 	}
-	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
-	same(t, dependents.DeleteOrphan, w.shop.Status.Inventory[0].DeletePolicy, "the stored policy")
-	w.delete()
-	w.settle()
-	same(t, []string{"x=precious"}, w.names(), "the objects")
+	bad := "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n"
+	cases := map[string]struct {
+		reason        string
+		before, after []string
+		policies      []dependents.DeletePolicy // after the upgrade
+		deletes       int
+	}{
+		"Refused": {"each policy may keep it", []string{of("OrphanOnApply")}, []string{of("OrphanOnDelete"), bad}, []dependents.DeletePolicy{"Orphan"}, 0},
+		"Inner":   {"the wave of the inner object never began", inner("Orphan"), append(inner("Delete"), bad), []dependents.DeletePolicy{"Orphan", "Orphan"}, 0},
+		"Written": {"both waves began", inner("Orphan"), inner("Delete"), []dependents.DeletePolicy{"Delete", "Delete"}, 2},
+	}
+	for title, tc := range cases {
+		w := newWorld(t)
+		w.want(tc.before...)
+		w.settle()
+		w.want(tc.after...)
+		if _, err := w.pass(); (err == nil) != (title == "Written") {
+			t.Fatalf("%s: the upgrade: %v", tc.reason, err)
+		}
+		var got []dependents.DeletePolicy
+		must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+		for _, i := range w.shop.Status.Inventory {
+			got = append(got, i.DeletePolicy)
+		}
+		same(t, tc.policies, got, "%s: the stored policies", tc.reason)
+		w.delete()
+		w.writes()
+		for range 2 {
+			if res, err := w.pass(); err != nil || res.Reason() == "DeletionBlocked" {
+				t.Errorf("%s: the deletion: %+v, %v", tc.reason, res, err)
+			}
+		}
+		same(t, tc.deletes, len(w.wrote("delete")), "%s: the number of deletions", tc.reason)
+	}
 }
 
 // While the kind of an object is not served, nothing is known of it: its label proves
