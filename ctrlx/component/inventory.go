@@ -106,11 +106,14 @@ func (s *Set) save(ctx context.Context) error {
 // the outer one, a deletion of the component would need both.
 func (s *Set) stored() []Item {
 	items := append([]Item{}, s.inventory...)
-	for _, o := range s.objects {
-		at := slices.IndexFunc(items, func(i Item) bool { return o.isOuter() && i.Ref == o.ref })
-		for i := 0; at >= 0 && i < len(items); i++ {
-			if inner := &items[i]; !inner.Purged && items[at].has(inner) {
-				items[at].DeletePolicy = s.safer(&items[at], inner)
+	for at := range items {
+		outer := &items[at]
+		if !outer.isOuter() || !slices.ContainsFunc(s.objects, func(o *object) bool { return o.ref == outer.Ref }) {
+			continue // as most items
+		}
+		for i := range items {
+			if inner := &items[i]; !inner.Purged && outer.has(inner) {
+				outer.DeletePolicy = s.safer(outer, inner)
 			}
 		}
 	}
