@@ -201,6 +201,41 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	return nil
 }
 
+// Plan returns what a pass over a component would do now. It needs neither a
+// manager nor SetupWithManager: a cluster with a client is enough. It runs the
+// links of a pass, and writes nothing. Checks and hooks do not run. Foreign
+// instances of managed types, and foreign finalizers of a component in
+// deletion, are problems. To find the types of a pattern, the cluster must be a
+// manager or a cluster.Cluster of controller-runtime; otherwise it is a problem
+// that they were not found. The errors are those of a pass; the plan is then
+// nil. The component must have the status that the API server has, because its
+// inventory is there: read the component, and change its spec. A panic of the
+// generator or of the component is a [chain.PanicError].
+func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
+	recovered := chain.Recover(func(ctx context.Context, component T) (*Plan, error) { return r.plan(ctx, c, component) })
+	return recovered(ctx, component)
+}
+
+func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
+	if setup.IsNil(c) {
+		return nil, fmt.Errorf("component: %s: the cluster is nil: give the manager", r.name)
+	}
+	y, err := r.systemOf(c, r.dependentsOf(uncached{c.GetClient(), c}))
+	if err != nil {
+		return nil, fmt.Errorf("component: %s: %w", r.name, err)
+	}
+	y.wave = r.waveChain.At("Wave").Observe(r.inner.Observer()).Then(planned)
+	s := &Set{Component: component.DeepCopyObject().(T), Plan: &Plan{}, state: &state{system: y, access: y.clients.Own}}
+	res, err := s.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !res.Proceeds() {
+		s.waits(res) // of a link of the user
+	}
+	return s.Plan, nil
+}
+
 // Inner returns the reconciler that runs the passes. Use it to print the flow,
 // as fmt.Print(r.Inner().Flow()) does, to explain an object, or to poke one.
 func (r *Reconciler[T]) Inner() *ctrlx.Reconciler[T] { return r.inner }

@@ -15,30 +15,12 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
-	"github.com/windlass-go/windlass/ctrlx/manifests"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // Option changes a [Reconciler]. A nil option panics in [New], and so does a
 // nil function or store.
 type Option func(*options)
-
-type options struct {
-	generator  manifests.Generator
-	namespaces MissingNamespacesPolicy
-	types      []managedType
-	kinds      []schema.GroupVersionKind
-	ownOnly    bool
-	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
-	finalizer  string
-
-	extensions any // flow.Extensions[T]
-	inside     []ctrlx.Option
-	single     []dependents.Option
-
-	applyEdits, waveEdits, deleteEdits []func(Chain) (Chain, error)
-	applyChain, waveChain, deleteChain Chain
-}
 
 // WithMissingNamespaces sets the policy for missing namespaces, unless the
 // component sets it. Any value but the two constants panics.
@@ -134,26 +116,6 @@ func WithWaveChain(edit func(Chain) (Chain, error)) Option {
 func WithDeleteChain(edit func(Chain) (Chain, error)) Option {
 	setup.MustEdit("component: WithDeleteChain", edit)
 	return func(o *options) { o.deleteEdits = append(o.deleteEdits, edit) }
-}
-
-// MissingNamespacesPolicy says what happens if an object of the set is in a
-// namespace that does not exist.
-type MissingNamespacesPolicy string
-
-// The policies for missing namespaces. A namespace that is created gets no mark
-// of the component, and is never deleted.
-const (
-	MissingNamespacesCreate      MissingNamespacesPolicy = "Create" // the default
-	MissingNamespacesDoNotCreate MissingNamespacesPolicy = "DoNotCreate"
-)
-
-func (p MissingNamespacesPolicy) problem() string {
-	switch p {
-	case MissingNamespacesCreate, MissingNamespacesDoNotCreate:
-		return ""
-	}
-	return fmt.Sprintf("the policy for missing namespaces is %q: it must be %q or %q",
-		string(p), MissingNamespacesCreate, MissingNamespacesDoNotCreate)
 }
 
 // The methods of a component, or of the value of its GetSpec, that are settings of

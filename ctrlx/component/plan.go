@@ -15,13 +15,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
-	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // Plan says what a pass would do, if each wave became ready. The API server has
@@ -55,41 +52,6 @@ type Change struct {
 	// effects, or the write removes fields in a request of its own. Fields that no
 	// manager owns, next to a removed one, may go with it.
 	Unchecked bool `json:"unchecked,omitempty"`
-}
-
-// Plan returns what a pass over a component would do now. It needs neither a
-// manager nor SetupWithManager: a cluster with a client is enough. It runs the
-// links of a pass, and writes nothing. Checks and hooks do not run. Foreign
-// instances of managed types, and foreign finalizers of a component in
-// deletion, are problems. To find the types of a pattern, the cluster must be a
-// manager or a cluster.Cluster of controller-runtime; otherwise it is a problem
-// that they were not found. The errors are those of a pass; the plan is then
-// nil. The component must have the status that the API server has, because its
-// inventory is there: read the component, and change its spec. A panic of the
-// generator or of the component is a [chain.PanicError].
-func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
-	recovered := chain.Recover(func(ctx context.Context, component T) (*Plan, error) { return r.plan(ctx, c, component) })
-	return recovered(ctx, component)
-}
-
-func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
-	if setup.IsNil(c) {
-		return nil, fmt.Errorf("component: %s: the cluster is nil: give the manager", r.name)
-	}
-	y, err := r.systemOf(c, r.dependentsOf(uncached{c.GetClient(), c}))
-	if err != nil {
-		return nil, fmt.Errorf("component: %s: %w", r.name, err)
-	}
-	y.wave = r.waveChain.At("Wave").Observe(r.inner.Observer()).Then(planned)
-	s := &Set{Component: component.DeepCopyObject().(T), Plan: &Plan{}, state: &state{system: y, access: y.clients.Own}}
-	res, err := s.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !res.Proceeds() {
-		s.waits(res) // of a link of the user
-	}
-	return s.Plan, nil
 }
 
 // String returns the plan as a text with one line for each problem, then for
@@ -145,31 +107,6 @@ const (
 // has reports whether the plan has a change of an object.
 func (p *Plan) has(action string, ref checks.Ref) bool {
 	return slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Action == action && c.Ref == ref })
-}
-
-// planned is the end of the wave chain in a plan. It adds the changes of a wave, by the
-// results of the cache and of the dry-runs. Nothing is written.
-func planned(ctx context.Context, s *Set) (checks.Result, error) {
-	if err := s.ahead(ctx); err != nil { // it adds to the inventory
-		return checks.Result{}, err
-	}
-	actions := map[dependents.Outcome]string{dependents.Created: create, dependents.Updated: update, dependents.Terminating: recreate}
-	for i, res := range s.results {
-		o := s.members[i]
-		change := Change{Wave: s.name(), Ref: o.ref, Action: actions[res.Outcome], Unchecked: res.Object == nil && res.Outcome != dependents.Terminating}
-		switch {
-		case !o.known:
-			change.Action = create
-		case res.Pending == nil || change.Action == "":
-			continue
-		case change.Action == update && res.Object != nil:
-			var removed []string
-			change.Fields, removed = changes(res, s.system.name, o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"})
-			change.Unchecked = len(removed) > 0
-		}
-		s.Plan.Changes = append(s.Plan.Changes, change)
-	}
-	return checks.Proceed(), nil
 }
 
 // delete adds the deletion of an object, by the result of its dry-run.

@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 // Component is an object with dependents that a [manifests.Generator] makes.
@@ -199,6 +200,44 @@ type system struct {
 	preferred  func() ([]*metav1.APIResourceList, error) // nil: patterns of types cannot be discovered
 
 	apply, remove, wave Handler
+}
+
+// options holds the values of the options of [New], and the chains that they edit.
+type options struct {
+	generator  manifests.Generator
+	namespaces MissingNamespacesPolicy
+	types      []managedType
+	kinds      []schema.GroupVersionKind
+	ownOnly    bool
+	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
+	finalizer  string
+
+	extensions any // flow.Extensions[T]
+	inside     []ctrlx.Option
+	single     []dependents.Option
+
+	applyEdits, waveEdits, deleteEdits []func(Chain) (Chain, error)
+	applyChain, waveChain, deleteChain Chain
+}
+
+// MissingNamespacesPolicy says what happens if an object of the set is in a
+// namespace that does not exist.
+type MissingNamespacesPolicy string
+
+// The policies for missing namespaces. A namespace that is created gets no mark
+// of the component, and is never deleted.
+const (
+	MissingNamespacesCreate      MissingNamespacesPolicy = "Create" // the default
+	MissingNamespacesDoNotCreate MissingNamespacesPolicy = "DoNotCreate"
+)
+
+func (p MissingNamespacesPolicy) problem() string {
+	switch p {
+	case MissingNamespacesCreate, MissingNamespacesDoNotCreate:
+		return ""
+	}
+	return fmt.Sprintf("the policy for missing namespaces is %q: it must be %q or %q",
+		string(p), MissingNamespacesCreate, MissingNamespacesDoNotCreate)
 }
 
 // invalid gives an error about the input the reason of its condition.

@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -184,6 +185,31 @@ func (y *system) write(ctx context.Context, s *Set) (checks.Result, error) {
 		return checks.Proceed(), nil
 	}
 	return s.block(reasonProcessing, listed(texts), 0, awaited), nil
+}
+
+// planned is the end of the wave chain in a plan. It adds the changes of a wave, by the
+// results of the cache and of the dry-runs. Nothing is written.
+func planned(ctx context.Context, s *Set) (checks.Result, error) {
+	if err := s.ahead(ctx); err != nil { // it adds to the inventory
+		return checks.Result{}, err
+	}
+	actions := map[dependents.Outcome]string{dependents.Created: create, dependents.Updated: update, dependents.Terminating: recreate}
+	for i, res := range s.results {
+		o := s.members[i]
+		change := Change{Wave: s.name(), Ref: o.ref, Action: actions[res.Outcome], Unchecked: res.Object == nil && res.Outcome != dependents.Terminating}
+		switch {
+		case !o.known:
+			change.Action = create
+		case res.Pending == nil || change.Action == "":
+			continue
+		case change.Action == update && res.Object != nil:
+			var removed []string
+			change.Fields, removed = changes(res, s.system.name, o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"})
+			change.Unchecked = len(removed) > 0
+		}
+		s.Plan.Changes = append(s.Plan.Changes, change)
+	}
+	return checks.Proceed(), nil
 }
 
 // refusal returns the error about an object that is not ours, or contested.
