@@ -68,7 +68,7 @@ func create(next handler) handler {
 			}
 		case definition.Unserved(err):
 			err = fmt.Errorf("the API server does not serve its kind as the operator knows it: "+
-				"install the definition, or restart the operator if the kind has another scope now: %w", err)
+				"install the definition, or restart the operator if the kind has another scope now, or another version: %w", err)
 		}
 		return res, err
 	}
