@@ -142,10 +142,11 @@ func TestIsImmutable(t *testing.T) {
 // TestForeign finds the other owners of an object, in a fixed order.
 func TestForeign(t *testing.T) {
 	r := &Request{
-		of: &Dependents{core: &core{options: options{manager: "web"}, keys: keysOf("web")}}, by: &owner{mark: "mine", uid: "1"}, Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "9"}}}},
-		Owner: checks.Ref{Group: "g", Kind: "Shop", Namespace: "ns", Name: "s"},
+		of: &Dependents{core: &core{options: options{manager: "web"}, keys: keysOf("web")}}, by: &owner{mark: "mine", uid: "1"},
+		Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"given/owner-id": "x"}, OwnerReferences: []metav1.OwnerReference{{UID: "9"}}}},
+		Owner:  checks.Ref{Group: "g", Kind: "Shop", Namespace: "ns", Name: "s"},
 	}
-	labels := map[string]string{"web/owner-id": "mine", "wanted/owner-id": "x", "empty/owner-id": "", "other": "x"}
+	labels := map[string]string{"web/owner-id": "mine", "given/owner-id": "x", "wanted/owner-id": "x", "empty/owner-id": "", "other": "x"}
 	var want []string
 	for _, name := range strings.Split("abcdefgh", "") {
 		labels[name+"/owner-id"], want = "x", append(want, name+"/owner-id")
@@ -170,6 +171,13 @@ func TestForeign(t *testing.T) {
 		}
 		if _, c := r.foreign(false); (c != nil) != (words[3] != "1") {
 			t.Errorf("the object may be one of the controller %s: %t", text, c != nil)
+		}
+	}
+	for length, quoted := range map[int]bool{1000: true, 1001: false} {
+		id := strings.Repeat("x", length)
+		live.Labels, live.Annotations = map[string]string{"web/owner-id": hash(id)}, map[string]string{"web/owner-id": id}
+		if o := r.ownership(); (o.owner == id) != quoted || !quoted && o.owner != "the owner with web/owner-id="+hash(id) {
+			t.Errorf("%d bytes of an annotation, which a person may have changed: got %s", length, o.owner)
 		}
 	}
 }

@@ -235,55 +235,6 @@ func TestLostMarks(t *testing.T) {
 	}
 }
 
-// TestLostDigest keeps an object that has lost only its digest, under the policies
-// that forbid a correction.
-func TestLostDigest(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason          string
-		policy, edited  string
-		restart, change bool
-		want            string // the outcome, and the data
-	}{
-		"Recreate":          {"the process knows that the object has the manifest", "Recreate", "edited", false, false, "in sync edited"},
-		"RecreateRestarted": {"the apply restores the digest", "Recreate", "", true, false, "updated 1"},
-		"RecreateEdited":    {"the apply corrects a field", "Recreate", "edited", true, false, "updated 1"},
-		"RecreateChanged":   {"the process knows that the manifest is new", "Recreate", "", false, true, "terminating "},
-		"RecreateUnknown":   {"the apply writes a manifest that may be new", "Recreate", "", true, true, "updated 2"},
-		"Once":              {"an edit stays", "Once", "edited", false, false, "in sync edited"},
-		"OnceRestarted":     {"also after a restart", "Once", "edited", true, true, "in sync edited"},
-	}
-	for title, tc := range cases {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			key := "update-policy"
-			if tc.policy == "Once" {
-				key = "reconcile-policy"
-			}
-			w := newWorld(t)
-			cm := configMap([]string{key, tc.policy}, []string{"k", "1"})
-			w.settle(cm)
-			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) {
-				delete(cm.Annotations, name+"/digest")
-				if tc.edited != "" {
-					cm.Data["k"] = tc.edited
-				}
-			})
-			if tc.restart {
-				w.restart()
-			}
-			if tc.change {
-				cm.Data["k"] = "2"
-			}
-			got := string(w.apply(cm).Outcome) + " "
-			if live := w.read(); live != nil {
-				got += live.Data["k"]
-			}
-			same(t, tc.want, got, "%s", tc.reason)
-		})
-	}
-}
-
 // A finalizer of the manifest that another writer removes is added again. Those of
 // others stay, and so does one that a controller with the name of the Dependents has
 // set, because a dependent may be an owner itself.

@@ -1,8 +1,6 @@
 package dependents_test
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"maps"
@@ -187,19 +185,13 @@ func TestStolen(t *testing.T) {
 		want   string
 		stolen bool
 	}{
-		"GivenLabel": {"another writer is faster than a manifest with the label", byAcme, "IfUnowned", "updated", false},
-		"GivenRef":   {"another writer is faster than a manifest with the controller", byReplicaSet, "IfUnowned", "updated", false},
 		"Label":      {"an object that another owner took is not taken back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "IfUnowned", "not ours", true},
-		"NeverLabel": {"nor under Never", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Never", "not ours", true},
 		"OtherName":  {"nor one that another name marked, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "IfUnowned", "not ours", true},
 		"Controller": {"nor one that has another controller", byReplicaSet, "IfUnowned", "not ours", true},
-		"OwnerAgain": {"an earlier owner of the name was the controller", controlledBy(testv1.GroupVersion.String(), "Cluster", "shop"), "IfUnowned", "in sync", false},
 		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
 		"AlwaysName": {"Always takes it back from another name, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "Always", "updated", false},
 		"Unowned":    {"Always adopts it each time, because it takes it from no other owner", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "Always", "updated", false},
 		"Removed":    {"an object without the label is adopted again", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "IfUnowned", "updated", false},
-		"EmptyLabel": {"an empty label names no owner", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "" }, "IfUnowned", "in sync", false},
-		"ApplySet":   {"an object of this owner stays its own in an ApplySet", func(cm *corev1.ConfigMap) { cm.Labels[partOf] = "set-v1" }, "IfUnowned", "in sync", false},
 		"Annotation": {"the annotation is only for people", func(cm *corev1.ConfigMap) { cm.Annotations[name+"/owner-id"] = "x" }, "IfUnowned", "in sync", false},
 	}
 	for name, tc := range cases {
@@ -210,9 +202,6 @@ func TestStolen(t *testing.T) {
 			w.settle(cm)
 			w.edit("thief", tc.change)
 			stolen := w.read().ResourceVersion
-			if strings.HasPrefix(name, "Given") {
-				tc.change(cm)
-			}
 			w.writes()
 			res, writes := w.apply(cm), w.writes()
 			if got := string(res.Outcome); got != tc.want || slices.Contains(writes, "patch ConfigMap a") != (name == "AlwaysName") {
@@ -251,63 +240,25 @@ func byAcme(cm *corev1.ConfigMap) {
 	cm.Labels = merged(cm.Labels, map[string]string{"acme.example.com/owner-id": "x"})
 }
 
-// TestTakenFromAnotherName lets a reconciler of another name take an object under
-// Always. Then only this one writes and deletes the object.
-func TestTakenFromAnotherName(t *testing.T) {
+// TestReleased takes an object of another owner under Always. Only the marks of that owner
+// leave the object, also in a dry-run: it would write, delete or prune the object.
+func TestReleased(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		reason string
-		before func(*corev1.ConfigMap)
-	}{
-		"Label":      {"the label of the first owner would count", func(*corev1.ConfigMap) {}},
-		"Controller": {"a controller counts as an owner, too", byReplicaSet},
-	}
-	for title, tc := range cases {
-		for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
-			t.Run(title+"/"+policy, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t)
-				first := configMap([]string{"update-policy", "SsaMerge"}, []string{"k", "a"})
-				w.settle(first)
-				w.edit("x", tc.before)
-				b := newWorld(t)
-				b.ns, b.owner = w.ns, &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "other", UID: "2"}}
-				b.Dependents = dependents.New("db.example.com", cluster{api, api}, dependents.WithClock(w.clock),
-					dependents.WithPolicies(dependents.Policies{Adoption: dependents.AdoptionAlways, Update: dependents.UpdatePolicy(policy)}))
-				second, before := configMap(nil, []string{"k", "b"}), w.read().ResourceVersion
-				if policy != "Recreate" { // which would delete it
-					res, err := b.DryRun().ApplyObject(t.Context(), b.owner, second)
-					must(t, err)
-					if l := res.Object.GetLabels(); l[label] != "" || len(res.Object.GetOwnerReferences()) > 0 || w.read().ResourceVersion != before {
-						t.Errorf("%s: a dry-run: got the labels %v", tc.reason, l)
-					}
-				}
-				b.settle(second)
-				b.Dependents = dependents.New("db.example.com", cluster{api, api}, dependents.WithClock(w.clock),
-					dependents.WithPolicies(dependents.Policies{Update: dependents.UpdatePolicy(policy)}))
-				got := []any{b.apply(second).Outcome, w.apply(first).Outcome, w.remove(first).Outcome}
-				got = append(got, w.read().Data, len(w.read().OwnerReferences), b.remove(second).Outcome)
-				same(t, "[in sync not ours orphaned map[k:b] 0 terminating]", fmt.Sprint(got), "%s", tc.reason)
-			})
-		}
-	}
-}
-
-// TestTakenFromApplySet takes an object of an ApplySet under Always. Its tool would prune
-// the object as long as the label names the set.
-func TestTakenFromApplySet(t *testing.T) {
-	t.Parallel()
+	inSet := func(cm *corev1.ConfigMap) { cm.Labels = merged(cm.Labels, map[string]string{partOf: "set-v1"}) }
 	cases := map[string]struct {
 		reason      string
-		ours, given bool // whether the object was that of this owner before, and whether the manifest has the label
-		want        string
+		mark        func(*corev1.ConfigMap)
+		ours, given bool // whether the object was that of this owner before, and whether the manifest has the mark
+		stays       bool
 	}{
-		"Taken": {"the object leaves the set", false, false, ""},
-		"Given": {"the users want the label", false, true, "set-v1"},
-		"Ours":  {"a user has added an object of this owner to the set", true, false, "set-v1"},
+		"Label":      {"the label of the first owner would count", byAcme, false, false, false},
+		"Controller": {"a controller counts as an owner, too", byReplicaSet, false, false, false},
+		"Set":        {"the object leaves the ApplySet", inSet, false, false, false},
+		"GivenSet":   {"the users want the label", inSet, false, true, true},
+		"OursInSet":  {"a user has added an object of this owner to the set", inSet, true, false, true},
 	}
 	for title, tc := range cases {
-		for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
+		for _, policy := range updates {
 			t.Run(title+"/"+policy, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
@@ -315,15 +266,19 @@ func TestTakenFromApplySet(t *testing.T) {
 				if w.foreign("x", "k", "0"); tc.ours {
 					w.settle(configMap(annotations, []string{"k", "0"}))
 				}
-				w.edit("kube-x", func(cm *corev1.ConfigMap) { cm.Labels = merged(cm.Labels, map[string]string{partOf: "set-v1"}) })
+				w.edit("kube-x", tc.mark)
 				manifest := configMap(annotations, []string{"k", "1"})
 				if tc.given {
-					manifest.Labels = map[string]string{partOf: "set-v1"}
+					tc.mark(manifest)
 				}
 				tried, err := w.DryRun().ApplyObject(t.Context(), w.owner, manifest)
 				must(t, err)
 				w.settle(manifest)
-				same(t, []string{tc.want, tc.want, "1"}, []string{tried.Object.GetLabels()[partOf], w.read().Labels[partOf], w.read().Data["k"]}, "%s", tc.reason)
+				for _, obj := range []client.Object{tried.Object, w.read()} {
+					if marks := len(obj.GetLabels()) - 1 + len(obj.GetOwnerReferences()); (marks > 0) != tc.stays || w.read().Data["k"] != "1" {
+						t.Errorf("%s: got %v with %v", tc.reason, obj, w.read().Data)
+					}
+				}
 			})
 		}
 	}
@@ -372,29 +327,26 @@ func merged(a, b map[string]string) map[string]string {
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason   string
-		policy   string
-		data     map[string]string
-		newUID   bool
-		writes   []string
-		prefixes []string
+		reason string
+		policy string
+		data   map[string]string
+		newUID bool
+		writes []string
+		opts   []dependents.Option
 	}{
 		"Default":     {"the default is SsaOverride", "", map[string]string{"f": "1", "k": "2"}, false, []string{"patch", "write"}, nil},
 		"Replace":     {"the fields of others are dropped", "replace", map[string]string{"k": "2"}, false, []string{"patch", "write"}, nil},
 		"Recreate":    {"the object is deleted and created", "recreate", map[string]string{"k": "2"}, true, []string{"delete", "write"}, nil},
 		"SsaMerge":    {"the fields of others stay", "ssa-merge", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"write"}, nil},
 		"SsaOverride": {"the fields of kubectl are dropped", "ssa-override", map[string]string{"f": "1", "k": "2"}, false, []string{"patch", "write"}, nil},
-		"Prefixes":    {"the prefixes are a parameter", "ssa-override", map[string]string{"g": "1", "k": "2"}, false, []string{"patch", "write"}, []string{"oth"}},
-		"NoPrefixes":  {"without a prefix all fields of others stay", "ssa-override", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"write"}, []string{}},
+		"Prefixes":    {"the prefixes are a parameter", "ssa-override", map[string]string{"g": "1", "k": "2"}, false, []string{"patch", "write"}, []dependents.Option{dependents.WithOverridden("oth")}},
+		"FieldOwner":  {"another field manager than the name", "ssa-override", map[string]string{"f": "1", "k": "2"}, false, []string{"patch", "write"}, []dependents.Option{dependents.WithFieldOwner("shop")}},
+		"NoPrefixes":  {"without a prefix all fields of others stay", "ssa-override", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"write"}, []dependents.Option{dependents.WithOverridden()}},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			var opts []dependents.Option
-			if tc.prefixes != nil {
-				opts = append(opts, dependents.WithOverridden(tc.prefixes...))
-			}
-			w := newWorld(t, opts...)
+			w := newWorld(t, tc.opts...)
 			policy := []string{"update-policy", tc.policy}
 			w.settle(configMap([]string{"update-policy", "SsaMerge"}, []string{"k", "1", "dropped", "1"}))
 			w.foreign("other", "f", "1")
@@ -414,6 +366,12 @@ func TestUpdate(t *testing.T) {
 			}
 			same(t, tc.data, after.Data, "%s: data", tc.reason)
 			same(t, tc.writes, verbs, "%s: writes", tc.reason)
+			of := func(manager string) bool {
+				return slices.ContainsFunc(after.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == manager })
+			}
+			if shop := title == "FieldOwner"; of("shop") != shop || of(name) == shop {
+				t.Errorf("%s: the managed fields are %v", tc.reason, after.ManagedFields)
+			}
 			if (after.UID != before.UID) != tc.newUID {
 				t.Errorf("%s: the UID was %s and is %s", tc.reason, before.UID, after.UID)
 			}
@@ -424,23 +382,6 @@ func TestUpdate(t *testing.T) {
 				t.Errorf("%s: the next pass is %s, want in sync without a write", tc.reason, got.Outcome)
 			}
 		})
-	}
-}
-
-// TestRecreateOnlyForTheManifest deletes no object because of a changed field, or
-// because of the reapply interval.
-func TestRecreateOnlyForTheManifest(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	cm := configMap([]string{"update-policy", "Recreate"}, []string{"k", "1"})
-	w.settle(cm)
-	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "edited" })
-	w.clock.SetTime(w.clock.Now().Add(24 * time.Hour))
-	w.restart()
-	w.writes()
-	res := w.apply(cm)
-	if got := fmt.Sprint(res.Outcome, " ", res.Fields, " ", len(w.writes())); got != "in sync [data.k is managed by kubectl-edit] 0" {
-		t.Errorf("got %s", got)
 	}
 }
 
@@ -553,106 +494,82 @@ func TestDeleteUnknownKind(t *testing.T) {
 	w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
 }
 
-func TestReconcilePolicy(t *testing.T) {
+// TestNextPass decides whether a pass writes an object that the process, or an earlier one,
+// has applied. The pass after it writes nothing.
+func TestNextPass(t *testing.T) {
 	t.Parallel()
-	const object, component, once = "OnObjectChange", "OnObjectOrComponentChange", "Once"
+	const object, component, once = "reconcile-policy=OnObjectChange", "reconcile-policy=OnObjectOrComponentChange", "reconcile-policy=Once"
+	const recreate, twoMinutes = "update-policy=Recreate", "reapply-interval=2m"
+	type change = func(*world)
+	none, restart := func(*world) {}, func(w *world) { w.restart() }
 	owner := func(w *world) { w.owner.Generation++ }
+	annotated := func(keys ...string) change { return func(w *world) { w.owner.Annotations = pairs("", keys) } }
 	gone := func(w *world) { must(w.t, api.Delete(w.t.Context(), w.read())) }
-	drift := func(w *world) { w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "edited" }) }
-	later := func(w *world) { w.clock.SetTime(w.clock.Now().Add(24 * time.Hour)) }
-	none := func(*world) {}
-	cases := map[string]struct {
-		reason    string
-		policy    string
-		change    func(*world)
-		manifest  string
-		want      dependents.Outcome
-		data      string
-		newPolicy string
-	}{
-		"ObjectChanged":    {"a new manifest is applied", object, none, "2", dependents.Updated, "2", object},
-		"ObjectOwner":      {"a change of the owner does not matter", object, owner, "1", dependents.InSync, "1", object},
-		"ComponentChanged": {"a new manifest is applied", component, none, "2", dependents.Updated, "2", component},
-		"ComponentOwner":   {"a change of the owner applies it again", component, owner, "1", dependents.Updated, "1", component},
-		"ComponentEmpty":   {"an empty annotation map is none", component, func(w *world) { w.owner.Annotations = map[string]string{} }, "1", dependents.InSync, "1", component},
-		"ComponentRetried": {"a request for a pass is no change", component, func(w *world) {
-			w.owner.Annotations = map[string]string{ctrlx.RetryAnnotation: "1", "reconcile.fluxcd.io/requestedAt": "1", ctrlx.AheadPrefix + "x": "1"}
-		}, "1", dependents.InSync, "1", component},
-		"ComponentAnnotated": {"an annotation of the owner is a change", component, func(w *world) { w.owner.Annotations = map[string]string{"a": "b"} }, "1", dependents.Updated, "1", component},
-		"OnceChanged":        {"a new manifest does not matter", once, none, "2", dependents.InSync, "1", once},
-		"OnceOwner":          {"a change of the owner does not matter", once, owner, "1", dependents.InSync, "1", once},
-		"OnceDrift":          {"an edit stays", once, drift, "1", dependents.InSync, "edited", once},
-		"OnceLater":          {"it is never applied again", once, later, "2", dependents.InSync, "1", once},
-		"OnceGone":           {"it is created with the new manifest if it is gone", once, gone, "2", dependents.Created, "2", once},
-		"OnceToObject":       {"a switch of the policy applies it once", once, none, "2", dependents.Updated, "2", object},
-		"ObjectToOnce":       {"a switch to Once applies it once more", object, none, "2", dependents.Updated, "2", once},
-		"ObjectDrift":        {"an edit is corrected", object, drift, "1", dependents.Updated, "1", object},
-		"ObjectGone":         {"it is created again", object, gone, "1", dependents.Created, "1", object},
-		"ComponentLater":     {"it is applied again after the interval", component, later, "1", dependents.Updated, "1", component},
+	edit := func(do func(*corev1.ConfigMap)) change { return func(w *world) { w.edit("kubectl-edit", do) } }
+	drift := edit(func(cm *corev1.ConfigMap) { cm.Data["k"] = "edited" })
+	lost := edit(func(cm *corev1.ConfigMap) { delete(cm.Annotations, name+"/digest") })
+	after := func(d time.Duration) change { return func(w *world) { w.clock.SetTime(w.clock.Now().Add(d)) } }
+	applied := func(at string) change {
+		return edit(func(cm *corev1.ConfigMap) { cm.Annotations[name+"/applied-at"] = at })
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
+	cases := map[string]struct {
+		reason, policy string // the policy is an annotation; after a slash, that of the second manifest
+		changes        []change
+		manifest, want string // the data of the second manifest; the outcome and the data
+	}{
+		"ObjectOwner":        {"a change of the owner does not matter", object, []change{owner}, "1", "in sync 1"},
+		"ComponentChanged":   {"a new manifest is applied", component, []change{none}, "2", "updated 2"},
+		"ComponentOwner":     {"a change of the owner applies it again", component, []change{owner}, "1", "updated 1"},
+		"ComponentEmpty":     {"an empty annotation map is none", component, []change{annotated()}, "1", "in sync 1"},
+		"ComponentRetried":   {"a request for a pass is no change", component, []change{annotated(ctrlx.RetryAnnotation, "1", "reconcile.fluxcd.io/requestedAt", "1", ctrlx.AheadPrefix+"x", "1")}, "1", "in sync 1"},
+		"ComponentAnnotated": {"an annotation of the owner is a change", component, []change{annotated("a", "b")}, "1", "updated 1"},
+		"OnceDrift":          {"an edit stays", once, []change{drift}, "1", "in sync edited"},
+		"OnceLater":          {"it is never applied again", once, []change{after(24 * time.Hour)}, "2", "in sync 1"},
+		"OnceGone":           {"it is created with the new manifest if it is gone", once, []change{gone}, "2", "created 2"},
+		"OnceToObject":       {"a switch of the policy applies it once", once + "/" + object, nil, "2", "updated 2"},
+		"ObjectToOnce":       {"a switch to Once applies it once more", object + "/" + once, nil, "2", "updated 2"},
+		"OnceLost":           {"an edit stays, also of an object that lost its digest", once, []change{lost, drift}, "1", "in sync edited"},
+		"OnceLostRestarted":  {"also after a restart", once, []change{lost, drift, restart}, "2", "in sync edited"},
+		"Recreate":           {"no edit deletes an object, nor does the interval", recreate, []change{drift, after(24 * time.Hour), restart}, "1", "in sync edited data.k is managed by kubectl-edit"},
+		"RecreateLost":       {"the process knows that the object has the manifest", recreate, []change{lost, drift}, "1", "in sync edited data.k is managed by kubectl-edit"},
+		"RecreateRestarted":  {"the apply restores the digest", recreate, []change{lost, restart}, "1", "updated 1"},
+		"RecreateEdited":     {"the apply corrects a field", recreate, []change{lost, drift, restart}, "1", "updated 1"},
+		"RecreateChanged":    {"the process knows that the manifest is new", recreate, []change{lost}, "2", "terminating "},
+		"RecreateUnknown":    {"the apply writes a manifest that may be new", recreate, []change{lost, restart}, "2", "updated 2"},
+		"Before":             {"not before the reapply interval", object, []change{after(time.Hour - time.Second)}, "1", "in sync 1"},
+		"At":                 {"at the interval, which is an hour by default", object, []change{after(time.Hour)}, "1", "updated 1"},
+		"Interval":           {"the annotation sets the interval", twoMinutes, []change{after(2 * time.Minute)}, "1", "updated 1"},
+		"ZeroAt":             {"zero is the default, and no endless loop", "reapply-interval=0s", []change{after(time.Hour)}, "1", "updated 1"},
+		"Negative":           {"a negative interval is the default", "reapply-interval=-1h", []change{after(time.Minute)}, "1", "in sync 1"},
+		"Missing":            {"without the time of the last write, it is due", object, []change{applied(""), restart}, "1", "updated 1"},
+		"Future":             {"a time in the future is no time of ours", object, []change{applied("2030-01-01T00:00:00Z"), restart}, "1", "updated 1"},
+		"Odd":                {"a time that cannot be read is due", object, []change{applied("never"), restart}, "1", "updated 1"},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.settle(configMap([]string{"reconcile-policy", tc.policy}, []string{"k", "1"}))
-			tc.change(w)
-			res := w.apply(configMap([]string{"reconcile-policy", tc.newPolicy}, []string{"k", tc.manifest}))
-			if res.Outcome != tc.want || w.read().Data["k"] != tc.data {
-				t.Errorf("%s: got %s with %q, want %s with %q", tc.reason, res.Outcome, w.read().Data["k"], tc.want, tc.data)
+			policy, next, switched := strings.Cut(tc.policy, "/")
+			w.settle(configMap(strings.Split(policy, "="), []string{"k", "1"}))
+			for _, change := range tc.changes {
+				change(w)
 			}
-			if res = w.apply(configMap([]string{"reconcile-policy", tc.newPolicy}, []string{"k", tc.manifest})); res.Outcome != dependents.InSync {
-				t.Errorf("%s: the next pass: got %s, want in sync", tc.reason, res.Outcome)
+			if switched {
+				policy = next
 			}
-		})
-	}
-}
-
-func TestReapply(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason   string
-		interval string // the annotation
-		policy   time.Duration
-		after    time.Duration
-		change   string // of the annotation applied-at; "": none
-		want     dependents.Outcome
-	}{
-		"Before":       {"not before the interval", "", 0, time.Hour - time.Second, "", dependents.InSync},
-		"At":           {"at the interval, which is an hour by default", "", 0, time.Hour, "", dependents.Updated},
-		"Option":       {"the option sets the interval", "", time.Minute, time.Minute, "", dependents.Updated},
-		"NegativeOpt":  {"a negative interval is the default", "", -time.Minute, time.Minute, "", dependents.InSync},
-		"Annotation":   {"the annotation wins", "2m", time.Minute, time.Minute, "", dependents.InSync},
-		"AnnotationAt": {"the annotation sets the interval", "2m", time.Hour, 2 * time.Minute, "", dependents.Updated},
-		"Zero":         {"zero is the default, and no endless loop", "0s", 0, time.Minute, "", dependents.InSync},
-		"ZeroAt":       {"zero is the default", "0s", 0, time.Hour, "", dependents.Updated},
-		"Negative":     {"a negative annotation is the default", "-1h", 0, time.Minute, "", dependents.InSync},
-		"Missing":      {"without the time of the last write, it is due", "", 0, 0, "removed", dependents.Updated},
-		"Future":       {"a time in the future is no time of ours", "", 0, 0, "2030-01-01T00:00:00Z", dependents.Updated},
-		"Odd":          {"a time that cannot be read is due", "", 0, 0, "never", dependents.Updated},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, dependents.WithPolicies(dependents.Policies{ReapplyInterval: tc.policy}))
-			cm := configMap(nil, []string{"k", "1"})
-			if tc.interval != "" {
-				cm = configMap([]string{"reapply-interval", tc.interval}, []string{"k", "1"})
+			cm := configMap(strings.Split(policy, "="), []string{"k", tc.manifest})
+			w.writes()
+			res := w.apply(cm)
+			got := string(res.Outcome) + " "
+			if live := w.read(); live != nil {
+				got += live.Data["k"]
 			}
-			w.settle(cm)
-			w.clock.SetTime(w.clock.Now().Add(tc.after))
-			if tc.change != "" {
-				w.restart() // a process knows when it wrote an object
-				w.edit("kubectl-edit", func(cm *corev1.ConfigMap) {
-					if cm.Annotations["web.example.com/applied-at"] = tc.change; tc.change == "removed" {
-						delete(cm.Annotations, "web.example.com/applied-at")
-					}
-				})
+			if res.Outcome == dependents.InSync {
+				got = strings.TrimSpace(got + " " + strings.Join(append(res.Fields, w.writes()...), " "))
 			}
-			if got := w.apply(cm).Outcome; got != tc.want {
-				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
-			}
-			if got := w.apply(cm).Outcome; got != dependents.InSync {
-				t.Errorf("%s: the next pass: got %s, want in sync", tc.reason, got)
+			same(t, tc.want, got, "%s", tc.reason)
+			if next := w.apply(cm).Outcome; next != dependents.InSync && res.Outcome != dependents.Terminating {
+				t.Errorf("%s: the next pass: got %s, want in sync", tc.reason, next)
 			}
 		})
 	}
@@ -702,27 +619,6 @@ func TestOwners(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestOwnerUnnamed does not believe, or quote, an annotation that a person may have
-// changed.
-func TestOwnerUnnamed(t *testing.T) {
-	t.Parallel()
-	for length, quoted := range map[int]bool{1000: true, 1001: false} {
-		w := newWorld(t)
-		w.settle(configMap(nil, nil))
-		id := strings.Repeat("x", length)
-		sum := sha256.Sum256([]byte(id))
-		mark := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))
-		w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels[label], cm.Annotations[label] = mark, id })
-		want := "it belongs to the owner with " + label + "=" + mark + ": "
-		if quoted {
-			want = "it belongs to " + id + ": "
-		}
-		if res := w.apply(configMap(nil, nil)); !strings.HasPrefix(res.Message, want) {
-			t.Errorf("%d bytes: got %s", length, res.Message)
-		}
 	}
 }
 
@@ -783,21 +679,6 @@ func TestOwnerPolicies(t *testing.T) {
 		_, err := w.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", "Replace"}, nil))
 		if !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "the update-policy of the spec or of an option is "+want) {
 			t.Errorf("got %v", err)
-		}
-	}
-}
-
-// TestFieldOwner writes as another field manager than the name.
-func TestFieldOwner(t *testing.T) {
-	t.Parallel()
-	for _, policy := range updates {
-		w := newWorld(t, dependents.WithFieldOwner("shop"))
-		w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1", "dropped", "1"}))
-		second := configMap([]string{"update-policy", policy}, []string{"k", "2"})
-		w.settle(second)
-		cm := w.read()
-		if len(cm.ManagedFields) != 1 || cm.ManagedFields[0].Manager != "shop" || len(cm.Data) != 1 || w.apply(second).Outcome != dependents.InSync {
-			t.Errorf("%s: got %v with %v", policy, cm.Data, cm.ManagedFields)
 		}
 	}
 }
