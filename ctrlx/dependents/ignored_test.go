@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -241,23 +239,9 @@ func TestIgnoredStringData(t *testing.T) {
 	}
 }
 
-// TestIgnoredInVersion releases a field that this name applied in another version of
-// the API.
-func TestIgnoredInVersion(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, ready)
-	target := autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "a"}
-	w.apply(&autoscalingv1.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: autoscalingv1.HorizontalPodAutoscalerSpec{
-		ScaleTargetRef: autoscalingv1.CrossVersionObjectReference(target), MinReplicas: new(int32(2)), MaxReplicas: 5,
-	}})
-	live := w.apply(&autoscalingv2.HorizontalPodAutoscaler{
-		ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: pairs(name+"/", []string{"ignored-fields", "spec.minReplicas"})},
-		Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MaxReplicas: 6},
-	}).Object.(*autoscalingv2.HorizontalPodAutoscaler)
-	if live.Spec.MaxReplicas != 6 || *live.Spec.MinReplicas != 2 {
-		t.Errorf("from %d to %d replicas, want 2 to 6", *live.Spec.MinReplicas, live.Spec.MaxReplicas)
-	}
-}
+var recreateImmutable = dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
+	return c.InsertAfter("DryRun", chain.Named("RecreateImmutable", dependents.RecreateImmutable))
+})
 
 // TestRecreateImmutable deletes an object only if the API server refuses a change
 // of immutable fields and nothing else. Without the link, the error names the policy
@@ -308,9 +292,7 @@ func TestRecreateImmutable(t *testing.T) {
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
-				return c.InsertAfter("DryRun", chain.Named("RecreateImmutable", dependents.RecreateImmutable))
-			}))
+			w := newWorld(t, recreateImmutable)
 			w.apply(tc.first.DeepCopyObject().(client.Object))
 			live := tc.first.DeepCopyObject().(client.Object)
 			uid := func() (uid string) {

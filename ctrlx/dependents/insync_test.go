@@ -9,14 +9,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -33,39 +29,20 @@ var ready = dependents.WithReadiness(func(client.Object) checks.Readiness { retu
 // restart.
 func TestInSync(t *testing.T) {
 	t.Parallel()
-	quantities := deployment("nginx", new(int32(1)))
-	quantities.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("0.5"), "memory": resource.MustParse("1024Mi")}
-	quantities.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Image: "busybox", Env: []corev1.EnvVar{{Name: "A", Value: ""}}}}
-	loose := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"k": "1"}}}
-	zero := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "a"},
-		"spec": map[string]any{
-			"paused": false, "replicas": float64(1), "selector": map[string]any{"matchLabels": map[string]any{"app": "a"}},
-			"template": map[string]any{
-				"metadata": map[string]any{"labels": map[string]any{"app": "a"}},
-				"spec": map[string]any{"containers": []any{map[string]any{
-					"name": "web", "image": "nginx", "resources": map[string]any{"limits": map[string]any{"cpu": "1000m", "memory": "0.5Gi"}},
-				}}},
-			},
-		},
-	}}
+	const server = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {paused: false, replicas: 1, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {
+		containers: [{name: web, image: nginx, resources: {requests: {cpu: "0.5", memory: 1024Mi}, limits: {cpu: 1000m, memory: 1.5Gi}}}], initContainers: [{name: init, image: busybox, env: [{name: A, value: ""}]}]}}}}`
+	const service = `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {type: NodePort, ports: [{name: http, port: 80, targetPort: web}]}}`
 	cases := map[string]struct {
 		reason string
 		object client.Object
 	}{
-		"ConfigMap":    {"data", configMap(nil, []string{"k", "1"})},
-		"Unstructured": {"the same without a type", loose},
-		"Secret":       {"stringData becomes data", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"k": "1"}}},
-		"Deployment":   {"defaults, quantities, lists with keys", quantities},
-		"ZeroValues":   {"zero values, and quantities in another form", zero},
-		"Service": {"addresses and node ports are assigned", &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.ServiceSpec{
-			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromString("web")}},
-		}}},
-		"Role": {"lists without keys", &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{""}, Resources: []string{"pods", "secrets"}, Verbs: []string{"get"}},
-		}}},
-		"GoNumber": {"a number of a type that JSON lacks: DeepCopy would panic", object(testv1.GroupVersion.String(), "Database", "a", map[string]any{"size": 3})},
-		"Custom":   {"a custom resource", &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}},
+		"ConfigMap":  {"data", configMap(nil, []string{"k", "1"})},
+		"Secret":     {"stringData becomes data", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"k": "1"}}},
+		"Typed":      {"lists with keys, and zero values that the type has", deployment("nginx", new(int32(1)))},
+		"Deployment": {"defaults, zero values, quantities in another form", yamlOf(t, server, "SsaOverride")},
+		"Service":    {"addresses and node ports are assigned", yamlOf(t, service, "SsaOverride")},
+		"GoNumber":   {"a number of a type that JSON lacks: DeepCopy would panic", object(testv1.GroupVersion.String(), "Database", "a", map[string]any{"size": 3})},
+		"Custom":     {"a custom resource", &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -312,44 +311,4 @@ func TestScopeChanged(t *testing.T) {
 	w.deletes("the kind has no namespaces", restarted, restarted, namesake, "terminating")
 	w.owner.Namespace = ""
 	w.deletes("the kind has namespaces, and the owner has none", restarted, restarted, configMap(nil, nil), "gone")
-}
-
-// TestHiddenGroup deletes an object of a group that an APIService claims.
-func TestHiddenGroup(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	group := w.ns + ".example.com"
-	mill := object(group+"/v2", "Mill", "a", nil)
-	service := object("apiregistration.k8s.io/v1", "APIService", "v1."+group, map[string]any{
-		"group": group, "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(15), "insecureSkipTLSVerify": true,
-		"service": map[string]any{"namespace": w.ns, "name": "none"},
-	})
-	must(t, api.Create(t.Context(), service))
-	restarted := started(t, "")
-	w.deletes("the server does not answer", restarted, restarted, mill, "APIService v1."+group+": it is not available: repair its server, or delete it")
-	must(t, api.Delete(t.Context(), service))
-	must(t, apiserver.Until(t.Context(), func(ctx context.Context) (bool, error) {
-		_, err := dependents.New(name, cluster{restarted, restarted}).DeleteObject(ctx, w.owner, mill)
-		return err == nil, nil
-	}))
-	w.deletes("the APIService was deleted", restarted, restarted, mill, "gone")
-	w.deletes("the API server serves the group without the kind", restarted, restarted, object("apps/v1", "Mill", "a", nil), "gone")
-}
-
-// TestVersionLostOnWrite believes no answer about a version that is not served any
-// more.
-func TestVersionLostOnWrite(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	cm := configMap(nil, nil)
-	w.settle(cm)
-	w.before = func(c string) error {
-		if strings.HasPrefix(c, "delete") {
-			return apierrors.NewGenericServerResponse(http.StatusNotFound, "delete", schema.GroupResource{Resource: "configmaps"}, "a", "404 page not found", 0, true)
-		}
-		return nil
-	}
-	if res, err := w.DeleteObject(t.Context(), w.owner, cm); !apierrors.IsNotFound(err) {
-		t.Errorf("got %s, %v", res.Outcome, err)
-	}
 }

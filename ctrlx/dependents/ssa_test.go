@@ -145,7 +145,7 @@ func TestStrategy(t *testing.T) {
 }
 
 // TestRefused returns the answer of the API server if a field may not be removed, or if
-// the answer names no field. Nothing else is written.
+// the answer names no field. Nothing else is written, and RecreateImmutable deletes nothing.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	server := deployment("nginx", nil)
@@ -171,14 +171,12 @@ func TestRefused(t *testing.T) {
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, ready)
+			w := newWorld(t, ready, recreateImmutable)
 			obj := tc.object.DeepCopyObject().(client.Object)
 			if obj.SetName("a"); !tc.advice {
 				obj.SetName(w.ns + "-a")
 			}
-			w.apply(obj)
-			if d, ok := obj.(*appsv1.Deployment); ok {
-				must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, d))
+			if d, ok := w.apply(obj).Object.(*appsv1.Deployment); ok {
 				d.Spec.MinReadySeconds = 3
 				must(t, api.Update(t.Context(), d, client.FieldOwner("tool")))
 			}
@@ -195,10 +193,6 @@ func TestRefused(t *testing.T) {
 					return refusal
 				}
 				return nil
-			}
-			obj = tc.object.DeepCopyObject().(client.Object)
-			if obj.SetName("a"); !tc.advice {
-				obj.SetName(w.ns + "-a")
 			}
 			obj.SetAnnotations(map[string]string{name + "/update-policy": "SsaMerge"})
 			w.writes()

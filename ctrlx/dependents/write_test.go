@@ -313,35 +313,6 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestNullMetadata counts a null label or annotation as absent: it hides no other one.
-func TestNullMetadata(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	manifest := func(image any) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{
-			"name": "a", "labels": map[string]any{"version": nil, "app": "web"},
-			"annotations": map[string]any{"none": nil, "image": image, name + "/update-policy": "SsaMerge", name + "/delete-policy": "Orphan"},
-		}}}
-	}
-	given := manifest("one")
-	w.settle(given)
-	same(t, manifest("one"), given, "the manifest of the caller")
-	if res := w.apply(manifest("one")); res.Outcome != dependents.InSync {
-		t.Errorf("the same manifest is %s", res.Outcome)
-	}
-	w.settle(manifest("two"))
-	live := w.read()
-	_, null := live.Labels["version"]
-	if null || live.Labels["app"] != "web" || live.Annotations["image"] != "two" {
-		t.Errorf("got %v, %v", live.Labels, live.Annotations)
-	}
-	all, err := w.Check(t.Context(), w.owner, given)
-	must(t, err)
-	if p := all[0].Policies; p.Update != dependents.UpdateSsaMerge || p.Delete != dependents.DeleteOrphan {
-		t.Errorf("a null hides the policies: %+v", p)
-	}
-}
-
 // TestCheck returns requests without a call.
 func TestCheck(t *testing.T) {
 	t.Parallel()
@@ -376,6 +347,20 @@ func TestCheck(t *testing.T) {
 	if !errors.Is(err, dependents.ErrInvalid) || len(w.calls) > 0 || all[0] != nil || all[1] == nil {
 		t.Errorf("an object without a name: got %v, %v after %q", all, err, w.calls)
 	}
+	var modes []string
+	for _, d := range []*dependents.Dependents{w.Dependents, w.DryRun(), w.ReadOnly()} {
+		requests, err := d.Check(t.Context(), w.owner, configMap(nil, nil))
+		must(t, err)
+		modes = append(modes, fmt.Sprint(strings.ReplaceAll(requests[0].String(), w.ns, "NS"), " ", requests[0].IsDryRun()))
+	}
+	same(t, []string{"ConfigMap NS/a false", "ConfigMap NS/a (dry-run) true", "ConfigMap NS/a (read-only) true"}, modes, "the modes")
+	broken := mapped{api, func(schema.GroupKind, *meta.RESTMapping) (*meta.RESTMapping, error) {
+		return nil, errors.New("no answer")
+	}}
+	all, err = dependents.New(name, cluster{broken, broken}).Check(t.Context(), w.owner, configMap(nil, nil))
+	if all[0] != nil || err == nil || errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "ConfigMap a: finding the kind: no answer") {
+		t.Errorf("the object may be valid if the discovery fails: got %v, %v", all, err)
+	}
 	if _, err := w.ApplyChecked(t.Context(), nil); !errors.Is(err, dependents.ErrInvalid) {
 		t.Errorf("without a request: got %v", err)
 	}
@@ -388,12 +373,13 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestDigest compares the digests of two manifests, without any write. Manifests that
-// make the same object have one digest.
+// TestDigest compares the digests and the policies of two manifests, without any write.
+// Manifests that make the same object have one digest. Those of the caller stay as they are.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	const text, secret, role = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: v}}`,
 		`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: dg==, l: dw==}}`, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}%s}`
+	const policies = name + "/update-policy: SsaMerge, " + name + "/delete-policy: Orphan"
 	aggregated := fmt.Sprintf(role, ", aggregationRule: {clusterRoleSelectors: []}")
 	cases := map[string]struct {
 		reason, one, other string
@@ -407,6 +393,8 @@ func TestDigest(t *testing.T) {
 		"Label":     {"a label is a field", text, strings.Replace(text, "name: a", "name: a, labels: {a: b}", 1), false},
 		"Null":      {"a null is absent", text, strings.Replace(text, "k: v", "k: v, l: null", 1), true},
 		"NullItem":  {"also in an item of a list", `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80, name: null}]}}`, `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}]}}`, true},
+		"NullLabel": {"it hides no other label", strings.Replace(text, "name: a", "name: a, labels: {a: b}", 1), strings.Replace(text, "name: a", "name: a, labels: {a: b, c: null}", 1), true},
+		"NullNote":  {"it hides no policy", strings.Replace(text, "name: a", "name: a, annotations: {"+policies+"}", 1), strings.Replace(text, "name: a", "name: a, annotations: {none: null, "+policies+"}", 1), true},
 		"Namespace": {"the namespace of the owner is the default", text, strings.Replace(text, "name: a", "name: a, namespace: NS", 1), true},
 		"Elsewhere": {"another namespace", text, strings.Replace(text, "name: a", "name: a, namespace: other", 1), false},
 		"Secret":    {"stringData is data, and replaces it", secret, `{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: bg==, l: dw==}, stringData: {k: v}}`, true},
@@ -419,36 +407,21 @@ func TestDigest(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			digest := func(text string) string {
+			digest := func(text string) (string, dependents.Policies) {
 				u := &unstructured.Unstructured{}
 				must(t, yaml.Unmarshal([]byte(strings.ReplaceAll(text, "NS", w.ns)), &u.Object))
+				given := u.DeepCopy()
 				all, err := w.Check(t.Context(), w.owner, u)
 				must(t, err)
-				return all[0].Digest()
+				same(t, given, u, "%s: the manifest of the caller", tc.reason)
+				return all[0].Digest(), all[0].Policies
 			}
-			if one, other := digest(tc.one), digest(tc.other); one == "" || (one == other) != tc.same {
-				t.Errorf("%s: got %q and %q, want the same: %t", tc.reason, one, other, tc.same)
+			one, first := digest(tc.one)
+			if other, second := digest(tc.other); one == "" || (one == other) != tc.same || first != second {
+				t.Errorf("%s: got %q %v and %q %v, want the same: %t", tc.reason, one, first, other, second, tc.same)
 			}
 		})
 	}
-}
-
-// TestModes shows a link whether the writes of a request are stored.
-func TestModes(t *testing.T) {
-	t.Parallel()
-	var got []string
-	w := newWorld(t, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
-		return c.InsertBefore("Read", chain.Before[*dependents.Request, dependents.Result](func(_ context.Context, r *dependents.Request) error {
-			got = append(got, fmt.Sprint(r, " ", r.IsDryRun()))
-			return nil
-		}))
-	}))
-	for _, d := range []*dependents.Dependents{w.Dependents, w.DryRun(), w.ReadOnly()} {
-		_, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
-		must(t, err)
-	}
-	object := "ConfigMap " + w.ns + "/a"
-	same(t, []string{object + " false", object + " (dry-run) true", object + " (read-only) true"}, got, "the modes")
 }
 
 // TestWithoutInSync writes an object in each pass. The write after a look reads nothing.
@@ -464,23 +437,6 @@ func TestWithoutInSync(t *testing.T) {
 	same(t, "updated [write ConfigMap a]", fmt.Sprint(res.Outcome, " ", w.calls), "the write")
 	if res := w.apply(configMap([]string{"update-policy", "Recreate"}, nil)); res.Outcome != dependents.Terminating {
 		t.Errorf("under Recreate: got %s", res.Outcome)
-	}
-}
-
-// TestKindNotFound returns the error of a discovery that fails. The object may be valid.
-func TestKindNotFound(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	broken := mapped{api, func(schema.GroupKind, *meta.RESTMapping) (*meta.RESTMapping, error) {
-		return nil, errors.New("no answer")
-	}}
-	d := dependents.New(name, cluster{broken, broken})
-	if requests, err := d.Check(t.Context(), w.owner, configMap(nil, nil)); err == nil || requests[0] != nil {
-		t.Errorf("Check: got %v, %v", requests, err)
-	}
-	_, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
-	if err == nil || errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "ConfigMap a: finding the kind: no answer") {
-		t.Errorf("got %v", err)
 	}
 }
 
