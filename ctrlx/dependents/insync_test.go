@@ -110,54 +110,15 @@ func TestContested(t *testing.T) {
 // field became part of the manifest.
 func TestFirstEdit(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		reason string
-		before func(w *world, policy string)
-		key    string
-	}{
-		"New": {"an earlier manifest lacks the field", func(w *world, policy string) {
-			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1"}))
-		}, "new"},
-		"Adopted": {"the field had another value before the adoption", func(w *world, _ string) { w.foreign("helm", "k", "0") }, "k"},
-	}
-	for title, tc := range cases {
-		for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
-			t.Run(title+"/"+policy, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t)
-				tc.before(w, policy)
-				cm := configMap([]string{"update-policy", policy}, []string{"k", "1", "new", "1"})
-				w.settle(cm)
-				w.clock.SetTime(w.clock.Now().Add(time.Minute))
-				w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data[tc.key] = "edited" })
-				res := w.apply(cm)
-				want := "updated [data." + tc.key + " is managed by kubectl-edit]"
-				same(t, want, fmt.Sprint(res.Outcome, " ", res.Fields), "%s", tc.reason)
-			})
-		}
-	}
-}
-
-// TestStaleCorrection causes a conflict, as each write of an old version, if the
-// cache has not seen the correction of a field yet.
-func TestStaleCorrection(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var old *corev1.ConfigMap
-	stale := changing{api, func(obj client.Object) {
-		if cm, ok := obj.(*corev1.ConfigMap); ok && old != nil {
-			old.DeepCopyInto(cm)
-		}
-	}}
-	w.Dependents = dependents.New(name, cluster{stale, api}, dependents.WithClock(w.clock))
-	cm := configMap(nil, []string{"k", "1"})
-	w.settle(cm)
-	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "2" })
-	edited := w.read()
-	w.apply(cm)
-	old = edited
-	if res, err := w.ApplyObject(t.Context(), w.owner, cm); !apierrors.IsConflict(err) {
-		t.Errorf("the field is corrected already, and the pass returns %s, %v: %s", res.Outcome, err, res.Message)
+	for _, policy := range updates {
+		w := newWorld(t)
+		w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1"}))
+		cm := configMap([]string{"update-policy", policy}, []string{"k", "1", "new", "1"})
+		w.settle(cm)
+		w.clock.SetTime(w.clock.Now().Add(time.Minute))
+		w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["new"] = "edited" })
+		res := w.apply(cm)
+		same(t, "updated [data.new is managed by kubectl-edit]", fmt.Sprint(res.Outcome, " ", res.Fields), "%s", policy)
 	}
 }
 
@@ -187,7 +148,7 @@ func TestLostMarks(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
 				if stripped {
-					w.Dependents = dependents.New(name, cluster{changing{api, func(obj client.Object) { obj.SetManagedFields(nil) }}, api}, dependents.WithClock(w.clock))
+					w.cache = strip
 				}
 				cm := configMap(nil, []string{"k", "1"})
 				w.settle(cm)

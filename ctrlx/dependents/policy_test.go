@@ -44,7 +44,6 @@ func TestAdoption(t *testing.T) {
 		ours(w)
 		w.owner.UID = "3"
 	}
-	absent := func(*world) {}
 	controlled := func(w *world) {
 		none(w)
 		w.edit("kubectl", byReplicaSet)
@@ -69,14 +68,9 @@ func TestAdoption(t *testing.T) {
 		"NeverForeign":     {"an object of another owner is refused", "never", other, "not ours Cluster.test.windlass-go.github.io NS/other", "other"},
 		"NeverOurs":        {"our own is taken", "never", ours, "updated ", "new"},
 		"NeverOurAgain":    {"the objects of an earlier owner of the name are its own", "never", again, "updated ", "new"},
-		"IfUnownedAbsent":  {"what does not exist is created", "if-unowned", absent, "created ", "new"},
 		"IfUnownedUnowned": {"an object without an owner is adopted", "if-unowned", none, "updated ", "new"},
 		"IfUnownedForeign": {"an object of another owner is refused", "if-unowned", other, "not ours Cluster.test.windlass-go.github.io NS/other", "other"},
-		"IfUnownedOurs":    {"our own is taken", "if-unowned", ours, "updated ", "new"},
-		"AlwaysUnowned":    {"an object without an owner is adopted", "Always", none, "updated ", "new"},
 		"AlwaysForeign":    {"an object of another owner is adopted", "Always", other, "updated ", "new"},
-		"AlwaysOurs":       {"our own is taken", "Always", ours, "updated ", "new"},
-		"Default":          {"the default is IfUnowned", "", none, "updated ", "new"},
 		"Controlled":       {"an object with a controller belongs to the controller", "IfUnowned", controlled, "not ours ReplicaSet.apps NS/rs", "foreign"},
 		"ControlledAlways": {"Always adopts it", "Always", controlled, "updated ", "new"},
 		"Recreate":         {"the deletion uses the adoption of this pass", "IfUnowned", func(w *world) { none(w); w.opts = recreated; w.restart() }, "terminating ", "new"},
@@ -89,11 +83,8 @@ func TestAdoption(t *testing.T) {
 			w := newWorld(t)
 			tc.before(w)
 			w.writes()
-			cm := configMap(nil, []string{"k", "new"})
-			if tc.policy != "" {
-				cm = configMap([]string{"adoption-policy", tc.policy}, []string{"k", "new"})
-			}
-			if live := w.read(); live != nil && !strings.Contains(name, "Our") {
+			cm := configMap([]string{"adoption-policy", tc.policy}, []string{"k", "new"})
+			if !strings.Contains(name, "Our") {
 				if res := w.remove(cm); res.Outcome != dependents.Orphaned || !res.IsSettled() || w.read() == nil || len(w.writes()) > 0 {
 					t.Errorf("%s: no policy deletes an object of another owner, or of none: got %s", tc.reason, res.Outcome)
 				}
@@ -404,7 +395,6 @@ func TestDelete(t *testing.T) {
 		"OrphanOnApplyDeleted":  {"OrphanOnApply deletes with the owner", "OrphanOnApply", true, false},
 		"OrphanOnDeletePruned":  {"OrphanOnDelete deletes what is redundant", "orphan-on-delete", false, false},
 		"OrphanOnDeleteDeleted": {"OrphanOnDelete keeps it without the owner", "OrphanOnDelete", true, true},
-		"DefaultPruned":         {"the default is Delete", "default", false, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -82,6 +82,7 @@ type world struct {
 	// before is called before each call, and its error is returned in place of the
 	// call. after is called with the number of each call.
 	before, after func(call string) error
+	cache         func(client.Object) // changes what the cache returns; nil: nothing
 }
 
 func newWorld(t *testing.T, opts ...dependents.Option) *world {
@@ -115,7 +116,12 @@ func (w *world) restart(opts ...dependents.Option) {
 		})
 	}
 	all := append(append([]dependents.Option{dependents.WithClock(w.clock)}, w.opts...), opts...)
-	w.cluster = cluster{counted(""), counted("live ")}
+	cached := func(obj client.Object) {
+		if w.cache != nil {
+			w.cache(obj)
+		}
+	}
+	w.cluster = cluster{changing{counted(""), cached}, counted("live ")}
 	w.Dependents = dependents.New(name, w.cluster, all...)
 }
 
@@ -258,6 +264,14 @@ func (c changing) Get(ctx context.Context, key client.ObjectKey, obj client.Obje
 	c.change(obj)
 	return err
 }
+
+// stale makes a cache return an earlier version of the ConfigMap, and strip one without
+// managed fields.
+func stale(cm *corev1.ConfigMap) func(client.Object) {
+	return func(obj client.Object) { cm.DeepCopyInto(obj.(*corev1.ConfigMap)) }
+}
+
+func strip(obj client.Object) { obj.SetManagedFields(nil) }
 
 // same fails the test if got differs from want.
 func same(t tester, want, got any, what string, args ...any) {

@@ -308,22 +308,17 @@ func TestTakeoverInterrupted(t *testing.T) {
 func TestTakeoverStripped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	cached := &corev1.ConfigMap{} // the version of a stale cache, if it has one
-	strip := changing{api, func(obj client.Object) {
-		if cm, ok := obj.(*corev1.ConfigMap); ok && cached.UID != "" {
-			cached.DeepCopyInto(cm)
-		}
-		obj.SetManagedFields(nil)
-	}}
-	w.Dependents = dependents.New(name, cluster{strip, api}, dependents.WithClock(w.clock))
+	w.cache = strip
 	w.settle(configMap([]string{"update-policy", "SsaOverride"}, []string{"k", "1", "dropped", "1"}))
-	cached = w.read()
+	cached := w.read()
+	strip(cached)
+	w.cache = stale(cached)
 	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["g"] = "1" })
 	second := configMap([]string{"update-policy", "SsaOverride"}, []string{"k", "2"})
 	if _, err := w.ApplyObject(t.Context(), w.owner, second); !apierrors.IsConflict(err) || len(w.read().Data) != 3 {
 		t.Errorf("a stale cache: got %v with %v", err, w.read().Data)
 	}
-	cached = &corev1.ConfigMap{}
+	w.cache = strip
 	w.settle(second)
 	same(t, map[string]string{"k": "2"}, w.read().Data, "fields of kubectl, and fields that left the manifest")
 	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "3" })
