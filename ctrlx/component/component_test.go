@@ -12,9 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -135,26 +133,17 @@ func TestPolicySources(t *testing.T) {
 	}
 }
 
-// unreachable is a cluster whose configuration has no valid address.
-type unreachable struct{ ends }
-
-func (unreachable) GetConfig() *rest.Config     { return &rest.Config{Host: "http://%"} }
-func (unreachable) GetHTTPClient() *http.Client { return http.DefaultClient }
-
 // An error of the set-up is returned, and a reconciler that was not set up writes
 // nothing.
 func TestSetUpErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	managed := func(s *runtime.Scheme) manager.Manager {
-		mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: s, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}})
-		must(t, err)
-		return mgr
-	}
+	managed := func(s *runtime.Scheme) manager.Manager { return newManager(t, config, ctrl.Options{Scheme: s}) }
 	r, running := w.reconciler, component.New[*Shop](name, inSpec)
 	must(t, running.SetupWithManager(managed(scheme)))
 	inPass := context.WithValue(t.Context(), engine.PassKey{}, &engine.InPass{Remote: true})
-	_, planned := r.Plan(t.Context(), unreachable{w.ends}, w.shop)
+	_, planned := r.Plan(t.Context(), discovered{w.ends, &rest.Config{Host: "http://%"}, http.DefaultClient}, w.shop)
+	_, ofNil := r.Plan(t.Context(), nil, w.shop)
 	_, byValue := r.Plan(t.Context(), struct{ manager.Manager }{managed(scheme)}, w.shop)
 	for _, tc := range []struct {
 		reason string
@@ -164,6 +153,7 @@ func TestSetUpErrors(t *testing.T) {
 		{"the scheme lacks the kind", r.SetupWithManager(managed(runtime.NewScheme())), "no kind is registered for the type component_test.Shop in scheme"},
 		{"SetupWithManager failed", component.Run(t.Context(), r, w.shop), "component: shop.example.com was not set up: call SetupWithManager"},
 		{"a pass has no client of its target", component.Run(inPass, running, w.shop), "ctrlx: ClientFromContext"},
+		{"no cluster", ofNil, "component: shop.example.com: the cluster is nil: give the manager"},
 		{"no kinds can be discovered", planned, "component: shop.example.com: the discovery client: "},
 		{"the engine belongs to a pointer", byValue, "component: shop.example.com: the manager is a struct { manager.Manager }: give a pointer"},
 	} {

@@ -139,13 +139,7 @@ func TestControllers(t *testing.T) {
 		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: inside, Name: "web"}, d))
 		return d
 	}
-	want := func(manifests []string) {
-		t.Helper()
-		s := &Shop{}
-		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "shop"}, s))
-		s.Spec.Manifests = manifests
-		must(t, api.Update(t.Context(), s))
-	}
+	want := func(manifests []string) { o.edit(func(s *Shop) { s.Spec.Manifests = manifests }) }
 
 	// The condition ends with the problem that the ReplicaSet has.
 	shop := o.create(stack(inside)...)
@@ -264,20 +258,12 @@ func TestTwoClusters(t *testing.T) {
 	from := func(source string) component.Option { return component.WithDependents(dependents.WithCluster(source)) }
 	o := newOperator(t, nil, y.in(), from("one"))
 	crd, kind := o.world().definition()
-	change := func(change func(*Shop)) {
-		t.Helper()
-		s := &Shop{}
-		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "shop"}, s))
-		before := s.DeepCopyObject().(*Shop)
-		change(s)
-		must(t, api.Patch(t.Context(), s, client.MergeFrom(before))) // the operator may write the status meanwhile
-	}
-	want := func(manifests ...string) { change(func(s *Shop) { s.Spec.Manifests = manifests }) }
+	want := func(manifests ...string) { o.edit(func(s *Shop) { s.Spec.Manifests = manifests }) }
 	pattern := func() { // it cannot be found in the target
 		t.Helper()
-		change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}} })
+		o.edit(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}} })
 		o.ready("False DependentInvalid", "cannot be found in the cluster of the target client")
-		change(func(s *Shop) { s.Spec.ManagedTypes = nil })
+		o.edit(func(s *Shop) { s.Spec.ManagedTypes = nil })
 	}
 	instance := func(object string) *unstructured.Unstructured {
 		t.Helper()
@@ -446,30 +432,23 @@ func TestAdoptedNamespace(t *testing.T) {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, tc.opts...)
-				inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+				inner := w.ns + "-inner"
 				w.want(inside, namespace(tc.policy))
 				switch tc.appears {
 				case before:
-					must(t, api.Create(t.Context(), inner.DeepCopy()))
+					w.create(namespace(""))
 				case between:
-					w.before = func(call string) error {
-						if call == "write Namespace "+inner.Name {
-							return errors.New("stopped")
-						}
-						return nil
-					}
-					if _, err := w.pass(); err == nil {
-						t.Fatal("the pass does not stop")
-					}
+					w.fail("write Namespace "+inner, errors.New("stopped"))
+					w.refused("stopped")
 					w.before = nil
-					must(t, api.Create(t.Context(), inner.DeepCopy()))
+					w.create(namespace(""))
 					w.writes()
 				}
 				if tc.prepare != nil {
 					tc.prepare(t, w)
 				}
 				w.settle()
-				if writes := w.writes(); tc.appears == between && !cmp.Equal(writes[:2], []string{"store Shop shop", "patch Namespace " + inner.Name}) {
+				if writes := w.writes(); tc.appears == between && !cmp.Equal(writes[:2], []string{"store Shop shop", "patch Namespace " + inner}) {
 					t.Errorf("%s: the writes are %q", tc.reason, writes)
 				}
 				if drop {
@@ -479,15 +458,11 @@ func TestAdoptedNamespace(t *testing.T) {
 				}
 				p, err := w.plan()
 				must(t, err)
-				for range 4 { // no controller ends the deletion of a namespace
-					_, err := w.pass()
-					must(t, err)
-				}
-				must(t, api.Get(t.Context(), client.ObjectKeyFromObject(inner), inner))
-				if got := inner.DeletionTimestamp == nil; got != tc.want || strings.Contains(p.String(), "orphan Namespace "+inner.Name) != tc.want {
+				w.passes(4) // no controller ends the deletion of a namespace
+				if got := !w.terminates(inner); got != tc.want || strings.Contains(p.String(), "orphan Namespace "+inner) != tc.want {
 					t.Errorf("%s: kept: %v, want %v; the plan is %s", tc.reason, got, tc.want, p)
 				}
-				if w.exists(configMaps, inner.Name, "a") {
+				if w.exists(configMaps, inner, "a") {
 					t.Errorf("%s: the object of the component in it is left", tc.reason)
 				}
 			})
@@ -507,25 +482,15 @@ func TestAdoptedWithoutPreflight(t *testing.T) {
 	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != "DependentNotOurs" {
 		t.Errorf("an object of another owner: %v", err)
 	}
-	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
-	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
-	w.before = func(call string) error {
-		if call == "write Namespace "+inner.Name {
-			w.before = nil
-			return errors.Join(api.Create(t.Context(), inner.DeepCopy()), errors.New("stopped"))
-		}
-		return nil
-	}
-	if _, err := w.pass(); err == nil {
-		t.Fatal("the pass does not stop")
-	}
+	w.want(inner)
+	w.fail("write Namespace "+w.ns+"-inner", errors.New("stopped"))
+	w.refused("stopped")
+	w.before = nil
+	w.create(inner)
 	w.settle()
 	w.delete()
 	w.settle()
-	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(inner), inner))
-	if inner.DeletionTimestamp != nil {
-		t.Error("the adopted namespace is deleted")
-	}
+	same(t, false, w.terminates(w.ns+"-inner"), "the deletion of the adopted namespace")
 }
 
 // A Namespace that the component created is deleted with the component, also if an
@@ -536,32 +501,23 @@ func TestAdoptedCreatedAgain(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
-			must(t, api.Create(t.Context(), inner))
-			w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+			w.create(inner)
+			w.want(inner)
 			if adopted {
 				w.settle()
 			}
-			must(t, api.Delete(t.Context(), inner))
+			must(t, api.Delete(t.Context(), w.object(namespaces, w.ns+"-inner")))
 			if res, err := w.pass(); res.Proceeds() {
 				t.Fatalf("the namespace is in deletion: %+v, %v", res, err)
 			}
-			must(t, api.Get(t.Context(), clientKey(inner), inner))
-			inner.Spec.Finalizers = nil
-			must(t, api.SubResource("finalize").Update(t.Context(), inner))
+			w.finalize(w.ns + "-inner")
 			w.settle()
 			if item := w.shop.Status.Inventory[0]; item.Adopted || item.DeletePolicy != "default" {
 				t.Errorf("a namespace that the component created: %+v", item)
 			}
 			w.delete()
-			for range 2 {
-				_, err := w.pass()
-				must(t, err)
-			}
-			must(t, api.Get(t.Context(), clientKey(inner), inner))
-			if inner.DeletionTimestamp == nil {
-				t.Error("the component created the Namespace, and leaves it for ever")
-			}
+			w.passes(2)
+			same(t, true, w.terminates(w.ns+"-inner"), "the deletion of the Namespace that the component created")
 		})
 	}
 }
@@ -574,9 +530,7 @@ func TestNamespaces(t *testing.T) {
 	other := w.ns + "-other"
 	object := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+other, 1)
 	w.change(func(s *Shop) { s.Spec.Manifests, s.Spec.Namespaces = []string{object}, "DoNotCreate" })
-	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), `namespaces "`+other+`" not found`) {
-		t.Errorf("DoNotCreate: the error does not name the namespace: %v", err)
-	}
+	w.refused(`namespaces "` + other + `" not found`)
 	w.change(func(s *Shop) {
 		s.Spec.Manifests, s.Spec.Namespaces = append(s.Spec.Manifests, strings.Replace(object, "name: a", "name: b", 1)), ""
 	})
@@ -606,10 +560,7 @@ func TestNamespaces(t *testing.T) {
 	}
 	w.delete()
 	w.settle()
-	must(t, api.Get(t.Context(), client.ObjectKey{Name: other}, ns))
-	if ns.DeletionTimestamp != nil {
-		t.Error("the namespace is deleted with the component")
-	}
+	same(t, false, w.terminates(other), "the deletion of the namespace with the component")
 }
 
 // A namespace of the set is created before the objects in it, and deleted after
@@ -617,17 +568,11 @@ func TestNamespaces(t *testing.T) {
 func TestNamespaceOfTheSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	inner := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)
-	w.want(inner, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+	w.want(strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1), inner)
 	w.settle()
 	same(t, []string{"store Shop shop", "write Namespace " + w.ns + "-inner", "store Shop shop", "write ConfigMap a"}, w.writes(), "the writes")
 	w.delete()
-	res := checks.Result{}
-	for range 3 { // no controller ends the deletion of the namespace
-		var err error
-		res, err = w.pass()
-		must(t, err)
-	}
+	res := w.passes(3) // no controller ends the deletion of the namespace
 	if res.After() != 5*time.Second || res.Message() != "1 objects are left: Namespace "+w.ns+"-inner: it is being deleted" {
 		t.Errorf("no event reports what holds a namespace, and the pass ends with %+v", res)
 	}
@@ -641,8 +586,7 @@ func TestDeletedNamespace(t *testing.T) {
 	other := apiserver.Namespace(t, api)
 	w.want(strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+other, 1))
 	w.settle()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}}
-	must(t, api.Delete(t.Context(), ns))
+	must(t, api.Delete(t.Context(), w.object(namespaces, other)))
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "a"}}
 	must(t, api.Delete(t.Context(), cm))
 	_, err := w.pass()
@@ -652,9 +596,7 @@ func TestDeletedNamespace(t *testing.T) {
 		t.Fatalf("the error is %v", err)
 	}
 	same(t, []checks.Ref{{Kind: "Namespace", Name: other}}, object.Refs, "the awaited objects of %v", err)
-	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
-	ns.Spec.Finalizers = nil // as the controller of namespaces does
-	must(t, api.SubResource("finalize").Update(t.Context(), ns))
+	w.finalize(other)
 	w.settle()
 	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(cm), cm))
 }

@@ -16,9 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/ctrlx"
@@ -50,11 +48,7 @@ func newLarge(t *testing.T, n int) *large {
 		}
 		return nil
 	}
-	var err error
-	l.manager, err = ctrl.NewManager(server.Config("operator"), ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}, Logger: logr.Discard(),
-	})
-	must(t, err)
+	l.manager = newManager(t, server.Config("operator"), ctrl.Options{Scheme: scheme, Logger: logr.Discard()})
 	generator := manifests.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
 		return l.objects, nil
 	})

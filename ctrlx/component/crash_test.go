@@ -66,7 +66,6 @@ func TestCrash(t *testing.T) {
 	inside := func(namespace, text string) string {
 		return strings.Replace(text, "metadata:\n", "metadata:\n  namespace: NAMESPACE-"+namespace+"\n", 1)
 	}
-	const inner = "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"
 	all := func(k string) []string {
 		return []string{
 			configMap("a", k, "adoption-policy", "Never", "update-policy", "Replace", "delete-order", "1"),
@@ -328,9 +327,8 @@ func (w *lived) ahead(kept []string) {
 func (w *lived) controllers() {
 	w.t.Helper()
 	for _, suffix := range w.suffixes {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + suffix}}
-		if u, exists := w.get(namespaces, "", ns.Name); exists && u.GetDeletionTimestamp() != nil {
-			must(w.t, client.IgnoreNotFound(api.SubResource("finalize").Update(w.t.Context(), ns)))
+		if w.exists(namespaces, "", w.ns+suffix) && w.terminates(w.ns+suffix) {
+			w.finalize(w.ns + suffix)
 		}
 	}
 	_, kind := w.definition()

@@ -69,9 +69,8 @@ func TestManagedTypes(t *testing.T) {
 	clone.SetResourceVersion("")
 	must(t, api.Create(t.Context(), clone))
 	w.delete()
-	res, err := w.pass()
-	must(t, err)
-	want := "DeletionBlocked" + ": objects of managed types would be lost, because this component does not own them; delete them first: Mill." + kind.Group + " " + w.ns + "/foreign"
+	res := w.passes(1)
+	want := "DeletionBlocked: objects of managed types would be lost, because this component does not own them; delete them first: Mill." + kind.Group + " " + w.ns + "/foreign"
 	if got := res.Reason() + ": " + res.Message(); got != want || len(res.WaitingFor()) != 1 {
 		t.Errorf("blocked: %s, want %s", got, want)
 	}
@@ -81,8 +80,7 @@ func TestManagedTypes(t *testing.T) {
 	must(t, api.Delete(t.Context(), w.object(kind, "foreign")))
 	passes := 0
 	for res = (checks.Result{}); !res.Proceeds(); passes++ {
-		res, err = w.pass()
-		must(t, err)
+		res = w.passes(1)
 	}
 	lists := len(slices.DeleteFunc(slices.Clone(w.calls), func(c string) bool { return c != "live list MillList" }))
 	if lists > passes {
@@ -110,9 +108,7 @@ func TestGuard(t *testing.T) {
 		w.settle()
 		w.create(mill(kind, "foreign"))
 		w.want(strings.NewReplacer("kind: Mill,", "kind: Windmill,", "MillList", "WindmillList").Replace(crd))
-		if _, err := w.pass(); err == nil {
-			w.t.Fatal("the API server accepts another kind")
-		}
+		w.refused("names.kind")
 	}
 	cases := map[string]struct {
 		reason  string
@@ -189,9 +185,7 @@ func TestGuard(t *testing.T) {
 			first.want(crd, mill(kind, "theirs"))
 			first.settle()
 			w.want(crd)
-			if _, err := w.pass(); err == nil {
-				w.t.Fatal("the definition has two owners")
-			}
+			w.refused("it belongs to")
 			w.delete()
 		}, ""},
 		"Taken": {"another owner has taken the redundant definition", func(w *world, crd string, kind schema.GroupVersionKind) {
@@ -300,12 +294,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			if name == "NoMapping" {
 				w.process = component.NewProcess(w.reconciler, ends{lacking{api}, api}, w.preferred)
 			}
-			w.before = func(call string) error {
-				if fails != "" && strings.HasPrefix(call, fails) {
-					return errors.New("it fails")
-				}
-				return nil
-			}
+			w.fail(fails, errors.New("it fails"))
 			res, err := w.pass()
 			got := res.Message()
 			if err != nil {
@@ -358,8 +347,7 @@ func TestUnservedType(t *testing.T) {
 			w.serve(kind, nil)
 			w.delete()
 			for range 2 {
-				res, err := w.pass()
-				must(t, err)
+				res := w.passes(1)
 				if res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), "objects of Mill."+kind.Group+" may exist") {
 					t.Errorf("the type is not served: %+v", res)
 				}

@@ -39,15 +39,10 @@ func TestRebuiltInventory(t *testing.T) {
 	theirs.ObjectMeta = metav1.ObjectMeta{Namespace: other.ns, Name: "copy", Labels: theirs.Labels, Annotations: theirs.Annotations}
 	theirs.Annotations[name+"/delete-policy"] = "Maybe" // an invalid policy keeps nothing
 	must(t, api.Create(t.Context(), theirs))
-	unlabel := func(cm *corev1.ConfigMap) {
-		t.Helper()
-		must(t, api.Patch(t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":null}}`))))
-	}
 	blocked := func(reason string, refs ...string) {
 		t.Helper()
 		for range 2 {
-			res, err := w.pass()
-			must(t, err)
+			res := w.passes(1)
 			var got []string
 			for _, ref := range res.WaitingFor() {
 				got = append(got, ref.Name)
@@ -61,12 +56,11 @@ func TestRebuiltInventory(t *testing.T) {
 	w.forget()
 	w.want(configMap("a", "1", "delete-order", "1"))
 	blocked("Processing", "b", "copy")
-	unlabel(theirs)
+	other.patch("copy", noLabels)
 	w.forget()
 	w.delete()
 	blocked("DeletionBlocked", "a", "b")
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "b"}}
-	must(t, api.Delete(t.Context(), cm))
+	must(t, api.Delete(t.Context(), w.configMap("b")))
 	blocked("DeletionBlocked", "a")
 	w.change(func(s *Shop) { s.Spec.Delete = "Orphan" })
 	w.settle()
@@ -88,8 +82,7 @@ func TestRebuiltInside(t *testing.T) {
 		if deleted == 1 {
 			w.delete()
 		}
-		res, err := w.pass()
-		if must(t, err); !strings.Contains(res.Message(), "ConfigMap "+w.ns+"-inner/x: the inventory was lost") ||
+		if res := w.passes(1); !strings.Contains(res.Message(), "ConfigMap "+w.ns+"-inner/x: the inventory was lost") ||
 			strings.Contains(res.Message(), "it is deleted with Namespace "+w.ns+"-inner, even without its label") != want {
 			t.Errorf("the component is in deletion: %t, and the message is %q", want, res.Message())
 		}
@@ -247,7 +240,6 @@ func TestPrunedInventory(t *testing.T) {
 // label names is not deleted then: it is a copy, or an orphan of an earlier set.
 func TestRolledBack(t *testing.T) {
 	t.Parallel()
-	bad := "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n"
 	cases := map[string]struct {
 		reason  string
 		inSet   bool   // the set has the object until the upgrade
@@ -279,12 +271,7 @@ func TestRolledBack(t *testing.T) {
 				must(t, api.Update(t.Context(), x))
 				w.forget()
 			}
-			w.before = func(call string) error {
-				if call == tc.crash {
-					return errCrash
-				}
-				return nil
-			}
+			w.fail(tc.crash, errCrash)
 			upgrade := []string{configMap("a", "1"), configMap("x", "precious")} // with the policy Delete
 			if tc.refused != "" {
 				upgrade = append(upgrade, tc.refused)
@@ -297,8 +284,7 @@ func TestRolledBack(t *testing.T) {
 			w.restart()
 			w.want(configMap("a", "1"))
 			for range 3 {
-				res, err := w.pass()
-				if must(t, err); strings.Contains(res.Message(), "only the label says") != tc.blocks {
+				if res := w.passes(1); strings.Contains(res.Message(), "only the label says") != tc.blocks {
 					t.Errorf("%s: the roll-back: %+v", tc.reason, res)
 				}
 			}
@@ -352,6 +338,17 @@ func TestPolicyOfRefused(t *testing.T) {
 	}
 }
 
+// known makes the API server serve a kind, which WithKinds names.
+func (w *world) known() schema.GroupVersionKind {
+	w.t.Helper()
+	crd, kind := w.definition()
+	w.opts = []component.Option{component.WithKinds(kind)}
+	w.restart()
+	w.create(crd)
+	w.serve(kind, map[string]bool{"v1": true})
+	return kind
+}
+
 // While the kind of an object is not served, nothing is known of it: its label proves
 // nothing, and a new policy may keep it.
 func TestInventoryOfUnserved(t *testing.T) {
@@ -360,11 +357,7 @@ func TestInventoryOfUnserved(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			crd, kind := w.definition()
-			w.opts = []component.Option{component.WithKinds(kind)}
-			w.restart()
-			w.create(crd)
-			w.serve(kind, map[string]bool{"v1": true})
+			kind := w.known()
 			w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: "Mill"}} })
 			of := func(version, policy string) string {
 				return strings.NewReplacer("/v1", "/"+version, "name: m", "name: m, namespace: NAMESPACE, annotations: {"+name+"/delete-policy: "+policy+"}").Replace(mill(kind, "m"))
@@ -383,10 +376,7 @@ func TestInventoryOfUnserved(t *testing.T) {
 			} else {
 				w.want()
 			}
-			for range 4 {
-				_, err := w.pass()
-				must(t, err)
-			}
+			w.passes(4)
 			if !w.exists(kind, w.ns, "m") {
 				t.Errorf("%s: it is deleted", what)
 			}
@@ -399,11 +389,10 @@ func TestInventoryOfUnserved(t *testing.T) {
 func TestInventoryOfWave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+	w.want(inner)
 	w.settle()
-	ns := &corev1.Namespace{}
-	must(t, api.Get(t.Context(), client.ObjectKey{Name: w.ns + "-inner"}, ns))
-	delete(ns.Labels, name+"/owner-id")
+	ns := w.object(namespaces, w.ns+"-inner")
+	ns.SetLabels(nil)
 	must(t, api.Update(t.Context(), ns))
 	padding := component.Item{Ref: checks.Ref{Kind: "ConfigMap", Namespace: w.ns, Name: "gone"}, DeletePolicy: "Delete"}
 	w.shop.Status.Inventory = append(w.shop.Status.Inventory, padding)
@@ -453,11 +442,7 @@ func TestLabelOfStranger(t *testing.T) {
 func TestRebuiltHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	crd, kind := w.definition()
-	w.opts = []component.Option{component.WithKinds(kind)}
-	w.restart()
-	w.create(crd)
-	w.serve(kind, map[string]bool{"v1": true})
+	kind := w.known()
 	w.want(mill(kind, "ours"))
 	w.settle()
 	w.forget()
@@ -570,21 +555,5 @@ func TestStaleComponent(t *testing.T) {
 			w.settle()
 			same(t, []string(nil), w.names(), "%s: the objects after the deletion", tc.reason)
 		})
-	}
-}
-
-// A request for a pass changes nothing of the component: a hook of each upgrade must not run again.
-func TestRetryRunsNoHooks(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	hook := []string{"apply-order", "10000", "reconcile-policy", "OnObjectOrComponentChange", "update-policy", "Recreate"}
-	w.want(configMap("a", "1"), configMap("hook", "1", hook...), configMap("purged", "1", append(hook, "purge-order", "20000")...))
-	w.settle()
-	w.settle()
-	w.writes()
-	w.change(func(s *Shop) { s.Annotations = map[string]string{"windlass-go.github.io/requestedAt": "now"} })
-	w.settle()
-	if got := w.wrote(""); len(got) > 0 {
-		t.Errorf("a retry wrote %q", got)
 	}
 }

@@ -28,8 +28,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-go/windlass/checks"
@@ -170,18 +169,45 @@ func (w *world) pass() (checks.Result, error) {
 	return w.process.Pass(w.t.Context(), w.shop)
 }
 
+// passes runs passes without an error, and returns the result of the last one.
+func (w *world) passes(n int) (res checks.Result) {
+	w.t.Helper()
+	for range n {
+		var err error
+		res, err = w.pass()
+		must(w.t, err)
+	}
+	return res
+}
+
+// refused runs a pass whose error has a text.
+func (w *world) refused(text string) {
+	w.t.Helper()
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), text) {
+		w.t.Errorf("the error of the pass is %v, want %s", err, text)
+	}
+}
+
+// fail makes each such call end with an error; nil: none does.
+func (w *world) fail(call string, err error) {
+	w.before = func(c string) error {
+		if c == call {
+			return err
+		}
+		return nil
+	}
+}
+
 // settle runs passes until the set is done.
 func (w *world) settle() {
 	w.t.Helper()
-	var last checks.Result
-	for range 20 {
-		res, err := w.pass()
-		must(w.t, err)
-		if last = res; res.Proceeds() {
-			return
-		}
+	res := w.passes(1)
+	for n := 1; n < 20 && !res.Proceeds(); n++ {
+		res = w.passes(1)
 	}
-	w.t.Fatalf("the set is not done after 20 passes: %+v", last)
+	if !res.Proceeds() {
+		w.t.Fatalf("the set is not done after 20 passes: %+v", res)
+	}
 }
 
 // want sets the manifests of the Shop.
@@ -309,6 +335,24 @@ func (w *world) exists(gvk schema.GroupVersionKind, namespace, object string) bo
 	w.t.Helper()
 	_, exists := w.get(gvk, namespace, object)
 	return exists
+}
+
+// inner is a Namespace of a set.
+const inner = "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"
+
+// bad is a Secret that the API server refuses, because its data lack a key.
+const bad = "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n"
+
+// terminates reports whether a Namespace is in deletion.
+func (w *world) terminates(ns string) bool {
+	w.t.Helper()
+	return w.object(namespaces, ns).GetDeletionTimestamp() != nil
+}
+
+// finalize ends the deletion of a Namespace, as its controller does.
+func (w *world) finalize(ns string) {
+	w.t.Helper()
+	must(w.t, client.IgnoreNotFound(api.SubResource("finalize").Update(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}})))
 }
 
 // patience is the longest time that a test waits for a condition.
@@ -445,12 +489,7 @@ func (o *operator) start(config *rest.Config, caches cache.Options) {
 			return resp, err
 		})
 	})
-	skip := true
-	mgr, err := ctrl.NewManager(c, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
-		Cache: caches, Logger: o.log,
-	})
-	must(t, err)
+	mgr := newManager(t, c, ctrl.Options{Scheme: scheme, Cache: caches, Logger: o.log})
 	must(t, o.shops.SetupWithManager(mgr))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -461,6 +500,15 @@ func (o *operator) start(config *rest.Config, caches cache.Options) {
 			t.Error(err)
 		}
 	})
+}
+
+// newManager returns a manager that serves no metrics.
+func newManager(t *testing.T, config *rest.Config, opts ctrl.Options) manager.Manager {
+	t.Helper()
+	opts.Metrics.BindAddress, opts.Controller.SkipNameValidation = "0", new(true)
+	mgr, err := ctrl.NewManager(config, opts)
+	must(t, err)
+	return mgr
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -476,6 +524,16 @@ func (o *operator) create(manifests ...string) *Shop {
 	s := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "shop"}, Spec: ShopSpec{Manifests: manifests}}
 	must(o.t, o.api.Create(o.t.Context(), s))
 	return s
+}
+
+// edit changes the Shop as a user does. The operator may write its status meanwhile.
+func (o *operator) edit(change func(*Shop)) {
+	o.t.Helper()
+	s := &Shop{}
+	must(o.t, o.api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "shop"}, s))
+	before := s.DeepCopyObject().(*Shop)
+	change(s)
+	must(o.t, o.api.Patch(o.t.Context(), s, client.MergeFrom(before)))
 }
 
 // until waits until check returns an empty text. It reads after each event of a
@@ -557,34 +615,6 @@ func (o *operator) report(available int32) {
 		d.Status.UnavailableReplicas = 1
 	}
 	must(o.t, o.api.Status().Update(o.t.Context(), d))
-}
-
-// A component under a manager becomes ready with its dependents. Readiness, drift
-// and a deletion of a dependent cause a pass by their events. The first apply tries and
-// writes each object, and reads none. A deletion leaves nothing.
-func TestOperator(t *testing.T) {
-	o := newOperator(t, nil)
-	shop := o.create(web, configMap("a", "1"), configMap("b", "1"))
-	o.ready("False Processing", "wave 2 of 2: 0 of 1 objects are ready: Deployment web: ")
-	o.mu.Lock()
-	first := slices.DeleteFunc(slices.Clone(o.requests), func(r string) bool { return !strings.Contains(r, "/configmaps/") })
-	o.mu.Unlock()
-	slices.Sort(first)
-	maps := "PATCH /api/v1/namespaces/" + o.ns + "/configmaps/"
-	same(t, []string{maps + "a", maps + "a", maps + "b", maps + "b"}, first, "the requests about ConfigMaps")
-	o.report(1)
-	o.ready("True Succeeded", "")
-	o.report(0)
-	o.ready("False Processing", "Deployment web: ")
-	o.report(1)
-	o.ready("True Succeeded", "")
-	o.world().edit("a", "drift")
-	o.data("a", "1")
-	must(t, api.Delete(t.Context(), o.world().configMap("a")))
-	o.data("a", "1")
-	must(t, api.Delete(t.Context(), shop))
-	o.gone(shop)
-	o.data("a", "")
 }
 
 // quiet fails unless passes over a Shop in sync make no request. A pass needs a
@@ -732,13 +762,14 @@ func TestUnwatched(t *testing.T) {
 					lines = append(lines, args)
 				}
 			}, funcr.Options{})
-			o.start(o.limited(), cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
+			user, _ := o.world().user("{apiGroups: ['*'], resources: [shops, shops/status, events], verbs: ['*']}, "+
+				"{apiGroups: [''], resources: [configmaps], verbs: [get, create, update, patch, delete]}, {apiGroups: [''], resources: [namespaces], verbs: [get]}, "+
+				"{apiGroups: [apiextensions.k8s.io, apiregistration.k8s.io], resources: ['*'], verbs: [get, list]}", &ShopList{})
+			o.start(user, cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
 			shop := o.create(configMap("a", "1"), configMap("b", "1"))
 			o.ready("True Succeeded", "")
 			o.world().edit("a", "drift")
-			must(t, api.Get(t.Context(), client.ObjectKeyFromObject(shop), shop))
-			shop.Spec.Size++
-			must(t, api.Update(t.Context(), shop)) // the next pass
+			o.edit(func(s *Shop) { s.Spec.Size++ }) // the next pass
 			o.data("a", "1")
 			must(t, api.Delete(t.Context(), shop))
 			o.gone(shop)
@@ -752,32 +783,23 @@ func TestUnwatched(t *testing.T) {
 	}
 }
 
-// limited returns the configuration of a user who has all rights to Shops, and who may
-// neither list nor watch ConfigMaps.
-func (o *operator) limited() *rest.Config {
-	o.t.Helper()
-	w := o.world()
-	w.create(`apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: NAMESPACE-limited}
-rules:
-- {apiGroups: ['*'], resources: [shops, shops/status, events], verbs: ['*']}
-- {apiGroups: [''], resources: [configmaps], verbs: [get, create, update, patch, delete]}
-- {apiGroups: [''], resources: [namespaces], verbs: [get]}
-- {apiGroups: [apiextensions.k8s.io, apiregistration.k8s.io], resources: ['*'], verbs: [get, list]}
-`)
-	w.create(`apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: NAMESPACE-limited}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: NAMESPACE-limited}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-limited}]
-`)
+const (
+	role  = "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: %s}\n"
+	bound = "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-user}]\n"
+)
+
+// user returns the configuration and the client of a user with rights, once the user
+// may list objects of a kind.
+func (w *world) user(rules string, list client.ObjectList) (*rest.Config, client.Client) {
+	w.t.Helper()
+	w.create(fmt.Sprintf(role, "ClusterRole", "NAMESPACE-all") + "rules: [" + rules + "]\n")
+	w.create(fmt.Sprintf(role, "ClusterRoleBinding", "NAMESPACE-all") + fmt.Sprintf(bound, "ClusterRole", "NAMESPACE-all"))
 	user := rest.CopyConfig(config)
-	user.Impersonate.UserName = o.ns + "-limited"
-	limited, err := client.New(user, client.Options{Scheme: scheme})
-	must(o.t, err)
-	eventually(o.t, "the API server learns of the rights", func() bool { return limited.List(o.t.Context(), &ShopList{}) == nil })
-	return user
+	user.Impersonate.UserName = w.ns + "-user"
+	c, err := client.New(user, client.Options{Scheme: scheme})
+	must(w.t, err)
+	eventually(w.t, "the API server learns of the rights", func() bool { return c.List(w.t.Context(), list) == nil })
+	return user, c
 }
 
 // The first apply of 59 objects tries and writes each one, and reads none.

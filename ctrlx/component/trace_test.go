@@ -66,9 +66,8 @@ func (tr *trace) runs(step string) error {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.passes[len(tr.passes)-1] = append(tr.passes[len(tr.passes)-1], step)
-	if step == "post-read" {
+	if tr.signal(); step == "post-read" {
 		tr.reads++
-		tr.signal()
 	}
 	if tr.failing == step && tr.failure == errPanic {
 		panic("oops")
@@ -141,11 +140,9 @@ func differences(old, now *Shop) (all []string) {
 		all = append(all, "no finalizer")
 	}
 	items := func(s *Shop) (names []string) {
-		if s.Status.Inventory != nil {
-			for _, i := range s.Status.Inventory {
-				short, _, _ := strings.Cut(i.Name, ".")
-				names = append(names, short)
-			}
+		for _, i := range s.Status.Inventory {
+			short, _, _ := strings.Cut(i.Name, ".")
+			names = append(names, short)
 		}
 		return names
 	}
@@ -169,8 +166,7 @@ func differences(old, now *Shop) (all []string) {
 	return all
 }
 
-// text returns the passes that have an effect. The channel is closed at the next effect
-// or post-read hook.
+// text returns the passes that have an effect. The channel is closed at the next step.
 func (tr *trace) text() (lines []string, changed <-chan struct{}) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -223,16 +219,6 @@ func newTrace(t *testing.T) *trace {
 	return tr
 }
 
-// edit changes the Shop as a user does.
-func (tr *trace) edit(change func(*Shop)) {
-	tr.t.Helper()
-	s := &Shop{}
-	must(tr.t, api.Get(tr.t.Context(), client.ObjectKey{Namespace: tr.ns, Name: "shop"}, s))
-	before := s.DeepCopyObject().(*Shop)
-	change(s)
-	must(tr.t, api.Patch(tr.t.Context(), s, client.MergeFrom(before)))
-}
-
 func (tr *trace) remove() {
 	tr.t.Helper()
 	must(tr.t, api.Delete(tr.t.Context(), &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: tr.ns, Name: "shop"}}))
@@ -283,13 +269,17 @@ func TestTrace(t *testing.T) {
 		reason string
 		steps  []step
 	}{
-		"Life": {"post-hooks run when all is ready, or gone", []step{
+		"Life": {"post-hooks run when all is ready, or gone; events cause the passes", []step{
 			{"create", func(tr *trace) { tr.create(web, configMap("a", "1")) }, []string{
 				"post-read, finalizer, pre-reconcile, generate, inventory [a], write a, inventory [a web], write web, Ready=False Processing",
 			}},
 			{"the workload becomes ready", func(tr *trace) { tr.report(1) }, []string{inSync}},
 			{"it loses its readiness", func(tr *trace) { tr.report(0) }, []string{"post-read, pre-reconcile, generate, Ready=False Processing"}},
 			{"it is ready again", func(tr *trace) { tr.report(1) }, []string{inSync}},
+			{"drift", func(tr *trace) { tr.world().edit("a", "drift") }, []string{"post-read, pre-reconcile, generate, take over a, write a, post-reconcile"}},
+			{"a dependent is deleted", func(tr *trace) { must(tr.t, api.Delete(tr.t.Context(), tr.world().configMap("a"))) }, []string{
+				"post-read, pre-reconcile, generate, write a, post-reconcile",
+			}},
 			{"change", func(tr *trace) { tr.edit(func(s *Shop) { s.Spec.Manifests = []string{configMap("a", "2")} }) }, []string{
 				"post-read, pre-reconcile, generate, write a, delete web, Ready=False Processing",
 				"post-read, pre-reconcile, generate, inventory [a], post-reconcile, Ready=True Succeeded",

@@ -14,8 +14,8 @@ import (
 // docs/from-component-operator-runtime.md, as folder, test and case.
 var differences = map[string][]string{
 	"ownership":                             {"ctrlx/dependents.TestStolen/Label", "ctrlx/dependents.TestStolen/OtherName", "ctrlx/component.TestRedundant"},
-	"drift":                                 {"ctrlx/component.TestOperator", "ctrlx/dependents.TestContested"},
-	"polling":                               {"ctrlx/component.TestOperator", "ctrlx/component.TestControllers"},
+	"drift":                                 {"ctrlx/component.TestTrace/Life", "ctrlx/dependents.TestContested"},
+	"polling":                               {"ctrlx/component.TestTrace/Life", "ctrlx/component.TestControllers"},
 	"the end of a pass":                     {"ctrlx/component.TestTrace/Life"},
 	"status":                                {"ctrlx/component.TestControllers"},
 	"status fields":                         {"ctrlx/component.TestTrace/Life"},
