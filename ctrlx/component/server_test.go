@@ -252,11 +252,16 @@ func (w *world) wrote(verb string) (writes []string) {
 	return writes
 }
 
-// release removes the finalizers of a ConfigMap.
-func (w *world) release(object string) {
+const (
+	noFinalizers = `{"metadata":{"finalizers":null}}`
+	noLabels     = `{"metadata":{"labels":null}}`
+)
+
+// patch merges a text into a ConfigMap.
+func (w *world) patch(object, text string) {
 	w.t.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: object}}
-	must(w.t, api.Patch(w.t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+	must(w.t, api.Patch(w.t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(text))))
 }
 
 func isWrite(call string) bool {

@@ -45,25 +45,22 @@ func TestNeededInside(t *testing.T) {
 	w := newWorld(t)
 	crd, kind := w.definition()
 	own := "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE, annotations: {" + name + "/delete-policy: Delete}}\n" // it existed before
-	outer := []string{own, inner, crd}
-	stays := func(message ...string) {
-		t.Helper()
-		for range 2 {
-			res := w.passes(1)
-			for _, text := range message {
-				if res.Proceeds() || res.Reason() != "Processing" || !strings.Contains(res.Message(), text) {
-					t.Fatalf("%+v does not have %q", res, text)
-				}
-			}
-		}
-		same(t, []string(nil), w.wrote("delete"), "a needed object is lost")
-	}
-	w.want(append(outer, inside("1"), mill(kind, "ours"))...)
+	w.want(own, inner, crd, inside("1"), mill(kind, "ours"))
 	w.settle()
 	w.writes()
 	w.want(inside("1"), mill(kind, "ours"))
-	stays("Namespace "+w.ns+": it would be deleted with ", "Namespace "+w.ns+"-inner: it would be deleted with ConfigMap "+w.ns+"-inner/inside, which stays",
-		"mills."+kind.Group+": it would be deleted with Mill."+kind.Group+" "+w.ns+"/ours, which stays")
+	for range 2 {
+		res := w.passes(1)
+		for _, text := range []string{
+			"Namespace " + w.ns + ": it would be deleted with ", "Namespace " + w.ns + "-inner: it would be deleted with ConfigMap " + w.ns + "-inner/inside, which stays",
+			"mills." + kind.Group + ": it would be deleted with Mill." + kind.Group + " " + w.ns + "/ours, which stays",
+		} {
+			if res.Proceeds() || res.Reason() != "Processing" || !strings.Contains(res.Message(), text) {
+				t.Fatalf("%+v does not have %q", res, text)
+			}
+		}
+	}
+	same(t, []string(nil), w.wrote("delete"), "a needed object is lost")
 	if p, err := w.plan(); err != nil || len(p.Problems) != 1 || !strings.Contains(p.Problems[0], "objects are kept") {
 		t.Errorf("the plan is %s, %v", p, err)
 	}
@@ -98,7 +95,7 @@ func TestRedundantCount(t *testing.T) {
 		}
 	}
 	same(t, []string{"get ConfigMap a", "live get Shop shop", "live get ConfigMap held", "live get ConfigMap b", "store Shop shop"}, w.calls, "the calls")
-	w.release("held")
+	w.patch("held", noFinalizers)
 	w.settle()
 }
 
@@ -297,7 +294,7 @@ func TestPurgeAgain(t *testing.T) {
 			if name == "FirstWave" && slices.Contains(w.names(), "b=1") {
 				t.Errorf("%s: the next wave began before the job was gone", tc.reason)
 			}
-			w.release("job")
+			w.patch("job", noFinalizers)
 			w.settle()
 		})
 	}

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -452,8 +451,7 @@ func (tr *trace) until(from int, last string) []string {
 // touch changes the version of the ConfigMap.
 func (tr *trace) touch() {
 	tr.t.Helper()
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: tr.ns, Name: "a"}}
-	must(tr.t, api.Patch(tr.t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"a":"b"}}}`))))
+	tr.world().patch("a", `{"metadata":{"annotations":{"a":"b"}}}`)
 }
 
 // quiet waits for two passes. The second one begins a second after the first one, so
