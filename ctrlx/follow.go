@@ -24,19 +24,6 @@ func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
 	return option(func(o *options) { o.unfollowed = append(o.unfollowed, kinds...) })
 }
 
-// asRead returns refs, with a set in place of each object that the pass has read
-// as a member of the set only. The set is registered, and the object is not.
-func (p *pass) asRead(refs []checks.Ref) []checks.Ref {
-	if len(p.sets) == 0 {
-		return refs
-	}
-	refs = slices.Clone(refs)
-	for i := range refs {
-		refs[i] = p.seenAs(refs[i]).Ref
-	}
-	return refs
-}
-
 // seenAs returns what the engine needs to know of an object or a set that the
 // object of the pass follows: the ref under which the pass has read it, and the
 // state that it has read.
@@ -60,7 +47,7 @@ func (p *pass) seenAs(ref checks.Ref) engine.Followed {
 // checks and of its operations.
 func (p *pass) following(out flow.Outcome) []checks.Ref {
 	refs := out.Following()
-	if s := out.State(); s != flow.StateGone && s != flow.StateIgnored && s != flow.StateCanceled {
+	if out.State() != flow.StateIgnored {
 		refs = append(refs, p.ofOperations(out)...)
 	}
 	return refs
@@ -127,12 +114,11 @@ func (p *pass) missed(out flow.Outcome) (missed checks.Ref) {
 		return checks.Ref{}
 	}
 	for _, f := range p.followed(p.following(out)) {
-		if f.Ref == p.engine.Waiter { // its operation has changed it
-			continue
-		}
-		d, err := p.readAgain(p, f.Ref)
-		if was := record.DigestIn(p.from.Read, f.Ref); err == nil && was != "" && was != d {
-			missed = f.Ref
+		if f.Ref != p.engine.Waiter { // its operation has changed it
+			d, err := p.readAgain(p, f.Ref)
+			if was := record.DigestIn(p.from.Read, f.Ref); err == nil && was != "" && was != d {
+				missed = f.Ref
+			}
 		}
 	}
 	return missed
@@ -170,16 +156,10 @@ func (p *pass) readFollowed(ctx context.Context, refs []checks.Ref) {
 func (p *pass) readAgain(ctx context.Context, ref checks.Ref) (string, error) {
 	if q, ok := ref.Query(); ok {
 		s, err := p.list(ctx, q)
-		if err != nil {
-			return "", err
-		}
-		return p.of.digestOfSet(s), nil
+		return p.of.digestOfSet(s), err
 	}
 	obj, err := p.find(ctx, ref, view.Wanted{})
-	if err != nil {
-		return "", err
-	}
-	return p.of.digestOfRead(obj), nil
+	return p.of.digestOfRead(obj), err
 }
 
 // end ends a pass, and registers the awaited and the followed objects of its
@@ -202,10 +182,10 @@ func (p *pass) end(out flow.Outcome, applies bool) {
 		}
 	}
 	refs := out.WaitingFor()
-	p.Waiting = p.engine.End(p, engine.End{
-		Awaited: p.asRead(refs), Followed: p.followed(p.following(out)),
-		Seen: p,
-	})
+	for i, ref := range refs { // the set is registered, and not an object that the pass has read as its member only
+		refs[i] = p.seenAs(ref).Ref
+	}
+	p.Waiting = p.engine.End(p, engine.End{Awaited: refs, Followed: p.followed(p.following(out)), Seen: p})
 	p.onSelf = p.Self || out.WaitsForSelf()
 	p.watched = p.Woken || p.onSelf && len(refs) == 0
 }

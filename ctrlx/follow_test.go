@@ -321,12 +321,12 @@ func TestOperationCausesNoOther(t *testing.T) {
 	ref := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}
 	refers := chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref { return []checks.Ref{ref} }))
 	follows := chain.New(checks.Check("follows", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
-		req.Follow(ctx, ref)
+		req.Follow(ctx, ref, clustersOf(checks.Query{}).Ref())
 		return checks.Proceed(), nil
 	}))
 	for name, ext := range map[string]flow.Extensions[*App]{"PreCheck": {PreCheck: refers}, "PostCheck": {PostCheck: refers}, "NotRead": {EntryCheck: follows}} {
-		for setting, opts := range map[string][]ctrlx.Option{"Stored": nil, "InMemory": nil, "NewToken": nil, "NotStored": {ctrlx.WithoutQuietRestart()}} {
-			for change, changes := range map[string]bool{"Same": false, "Changed": true} {
+		for setting, opts := range map[string][]ctrlx.Option{"Stored": nil, "InMemory": nil, "NewToken": nil, "NotStored": {ctrlx.WithoutQuietRestart()}, "NoBasis": nil} {
+			for change, changes := range map[string]bool{"Same": false, "Changed": true, "Unreadable": false} {
 				t.Run(name+setting+change, func(t *testing.T) {
 					d := newHarness(t, anApp(AppSpec{}), aCluster()).with(ext, opts...)
 					d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
@@ -352,9 +352,14 @@ func TestOperationCausesNoOther(t *testing.T) {
 					}
 					if d.now = d.now.Add(2 * time.Second); changes {
 						resize(d)
+					} else if change == "Unreadable" { // the set
+						d.manager.cache.(*fakeCache).reader = noLists{d.api}
+					}
+					if setting == "NoBasis" { // a former release began the operation
+						d.recorded(operating("op"))
 					}
 					// PostCheck reads the change. An event of the object wakes the last one, and the harness has no events.
-					want := changes && name != "PostCheck" && name+setting != "NotReadNotStored"
+					want := changes && name != "PostCheck" && setting != "NoBasis" && name+setting != "NotReadNotStored"
 					if setting == "NewToken" {
 						d.pass()
 					}

@@ -158,8 +158,9 @@ func TestIgnored(t *testing.T) {
 			if tc.deleting {
 				deleted(d)
 			}
-			ext := checking(tc.point, func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+			ext := checking(tc.point, func(ctx context.Context, _ *checks.Request[*App]) (checks.Result, error) {
 				d.note("check")
+				ctrlx.Follow(ctx, clusterRef(1))
 				return checks.Ignore("the class is of another controller", tc.opts...), nil
 			})
 			ext.Get = chain.New(chain.Before[*flow.Request[*App], flow.Observation](func(_ context.Context, req *flow.Request[*App]) error {
@@ -174,8 +175,9 @@ func TestIgnored(t *testing.T) {
 					t.Errorf("%s: it is requeued after %s", tc.reason, after)
 				}
 			}
-			if d.read().ResourceVersion != version || d.writes+d.patches > 0 || len(d.reported()) > 0 {
-				t.Errorf("%s: it was written: %+v", tc.reason, d.read())
+			_, follows := d.manager.cache.(*fakeCache).InformersByGVK[testv1.GroupVersion.WithKind("Cluster")]
+			if d.read().ResourceVersion != version || d.writes+d.patches > 0 || len(d.reported()) > 0 || follows {
+				t.Errorf("%s: it was written, or it follows a cluster (%t): %+v", tc.reason, follows, d.read())
 			}
 		})
 	}

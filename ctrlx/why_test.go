@@ -158,8 +158,9 @@ func TestWhySince(t *testing.T) {
 func TestWhyFinal(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
 	for _, when := range []string{"after the pass", "after a restart"} {
-		denied := checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never), checks.WithWaitingFor(dataOf("none")))
-		d.use(d.reconciler(checking(flow.PointPreCheck, answers(&denied))))
+		denied := checks.Block("Busy", "it waits until the pass that denies it", checks.WithWaitingFor(dataOf("none")))
+		d.with(checking(flow.PointPreCheck, answers(&denied))).pass()
+		denied = checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never), checks.WithWaitingFor(dataOf("none")))
 		d.pass()
 		h := ctrlx.Why(d.manager)
 		all, one := whyDocument(t, h, ""), whyDocument(t, h, "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a")
