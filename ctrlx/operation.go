@@ -118,9 +118,6 @@ func operationVerified[T client.Object](r *core) checks.Middleware[T] {
 			uid, kind := quoted(string(rec.UID)), quoted(rec.Kind) // users may have written them
 			why := fmt.Sprintf("the status was copied from the object with the UID %s: its operation is ignored", uid)
 			r.kind.SetConditions(req.Resource, record.Put(r.kind.Conditions(req.Resource), nil)) // a deletion or an orphan may render nothing
-			if p := passOf(ctx); p != nil {
-				p.record = nil
-			}
 			log.FromContext(ctx).Info("the operation of another object is ignored", "uid", uid, "kind", kind)
 			r.tell(req.Resource, nil, &metav1.Condition{Reason: ReasonOperationCopied, Message: why}, classify.Warning, "")
 			return checks.Proceed(), nil
@@ -167,9 +164,6 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 	ours := func(op string) bool { return op == read }
 	if u != nil && u.UID == obj.GetUID() { // the write may have succeeded in spite of its error
 		ours = func(op string) bool { return op == u.Read || op == u.Wanted }
-	}
-	if !ours(read) {
-		return r.overtaken(obj)
 	}
 	now, written, err := r.writer().Change(ctx, base, func(at client.Object) error {
 		if !ours(r.operationIn(at)) {

@@ -277,12 +277,9 @@ func TestOvertaken(t *testing.T) {
 			if again := d.pass(); again <= 0 || again > minutes(1).Duration {
 				t.Errorf("%s: the next pass comes in %s", tc.reason, again)
 			}
-			if got := d.stored(); got != tc.stored {
-				t.Errorf("%s: the stored token is %q, want %q", tc.reason, got, tc.stored)
-			}
-			if got := d.says(); got != tc.says {
-				t.Errorf("%s: the object says %q, want %q", tc.reason, got, tc.says)
-			}
+			lines := strings.Join(d.log.took(), "\n")
+			same(t, tc.reason, tc.polls != "ours again", strings.Contains(lines, "another process has changed the stored operation"))
+			same(t, tc.reason, tc.stored+"; "+tc.says, d.stored()+"; "+d.says())
 			d.pass()
 			if len(tokens) != 2 || tokens[1] != tc.polls {
 				t.Errorf("%s: the operation got the tokens %q, and then wants %q", tc.reason, tokens, tc.polls)
@@ -338,9 +335,7 @@ func TestOvertakenBeforeStored(t *testing.T) {
 			}
 			d.pass()
 			d.pass()
-			if got := d.stored(); got != tc.stored {
-				t.Errorf("%s: the stored token is %q, want %q", tc.reason, got, tc.stored)
-			}
+			same(t, tc.reason, tc.stored, d.stored())
 		})
 	}
 }
@@ -369,13 +364,9 @@ func TestSecondTokenAfterTimeout(t *testing.T) {
 		return errBroken
 	}
 	_ = d.try()
-	if got := d.stored(); got != "second" {
-		t.Errorf("the stored token is %q", got)
-	}
+	same(t, "the stored token", "second", d.stored())
 	d.pass()
-	if got := d.stored(); got != "second" {
-		t.Errorf("after the next pass, the stored token is %q", got)
-	}
+	same(t, "after the next pass, the stored token", "second", d.stored())
 }
 
 // A user who may write the status writes any text as the UID.
@@ -386,8 +377,6 @@ func TestQuoted(t *testing.T) {
 		"Cut":  {"the cut is inside of a letter", strings.Repeat("x", 99) + "ä", `"` + strings.Repeat("x", 99) + `\xc3"`},
 	}
 	for _, tc := range cases {
-		if got := ctrlx.Quoted(tc.text); got != tc.want {
-			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
-		}
+		same(t, tc.reason, tc.want, ctrlx.Quoted(tc.text))
 	}
 }
