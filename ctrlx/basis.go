@@ -22,7 +22,7 @@ import (
 func (r *core) basis(p *pass) (b record.Basis, ok bool) {
 	read, ok := p.reads()
 	b = record.Basis{Self: r.selfOf(p.read), Read: read}
-	if p.polls && !p.began {
+	if p.polls {
 		since, known := b.Since(p.from)
 		return since, ok && known
 	}
@@ -32,7 +32,7 @@ func (r *core) basis(p *pass) (b record.Basis, ok bool) {
 // basisOfOperation returns the basis that is stored with the operation of a pass;
 // nil: it is not known.
 func (r *core) basisOfOperation(p *pass) *record.Basis {
-	if p.polls && !p.began {
+	if p.polls {
 		return p.from
 	}
 	if b, ok := r.basis(p); ok {
@@ -145,7 +145,7 @@ func digestOfStatus(obj client.Object) string {
 func (p *pass) digest() (d uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ok = !p.polls || p.began
+	ok = !p.polls
 	add := func(o *checks.Object, nameOnly bool) { // the digest is a sum, because the order does not count
 		obj, isObject := o.Value.(client.Object)
 		if nameOnly || !o.Found() {

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -30,6 +31,13 @@ var _ [760 - unsafe.Sizeof(pass{})]byte
 
 // WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened.
 func WithRand(random func() float64) Option { return option(func(o *options) { o.rand = random }) }
+
+// WakeLimit returns the limiter of WithWakeLimit.
+func WakeLimit(n int, in time.Duration) *rate.Limiter {
+	o := &options{}
+	o.apply("", []Option{WithWakeLimit(n, in)})
+	return o.wakes
+}
 
 // Asked is the predicate of the changes of an object that cause a pass.
 var Asked = asked
@@ -182,13 +190,12 @@ type Inputs struct {
 	Of       checks.Ref
 	Names    bool // of the set only
 	Polls    bool // the pass polls an operation
-	Began    bool // the pass began one
 	Resource client.Object
 }
 
 // Digests returns the digest of the versions, and the digests of the inputs for another process.
 func (in Inputs) Digests() (version uint64, known bool, read []record.Read, ok bool) {
-	p := &pass{of: &core{statuses: digestOfStatus}, read: in.Resource, polls: in.Polls, began: in.Began}
+	p := &pass{of: &core{statuses: digestOfStatus}, read: in.Resource, polls: in.Polls}
 	for _, o := range in.Objects {
 		p.saw(context.Background(), o)
 	}

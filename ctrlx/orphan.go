@@ -86,7 +86,7 @@ func noted[T client.Object](r *core, apply func(context.Context, *flow.Request[T
 		}
 		p.called()
 		p.began, p.polled = p.began || req.Token == "", p.polled || req.Token != ""
-		p.polls = p.polls || p.polled // the memory of the flow may hold a token whose write panicked
+		p.polls = !p.began && (p.polls || p.polled) // the memory of the flow may hold a token whose write panicked
 		if r.settles && req.Token == "" {
 			p.readFollowed(ctx, req.Following())
 		}

@@ -46,7 +46,7 @@ type pass struct {
 	exists     bool // a write has shown that the object exists, after the last call of Apply
 	vanished   bool // a live read found that the object is gone or was created again
 	orphan     bool // the object is no longer in the API server, and the pass deletes its cloud resource
-	polls      bool // an operation was under way when the pass began
+	polls      bool // an operation was under way when the pass began, and the pass began no other one
 	began      bool // the pass called Apply to begin an operation
 	polled     bool // the pass called Apply to poll an operation
 	watched    bool // the object waits, and every awaited object is watched, so that an event wakes it

@@ -770,6 +770,7 @@ func TestDigests(t *testing.T) {
 	}
 	for name, pair := range map[string][2]ctrlx.Inputs{
 		"Self": {set("s", false, self("1")), set("s", false, self("2"))}, "NameData": {different["Name"], set("s", true, at("b", "2"))},
+		"Order": {different["Two"], {Objects: []checks.Object{at("b", "1"), at("a", "1")}}},
 	} {
 		version, read := digests(pair[0])
 		if v, r := digests(pair[1]); v != version || r != read {
@@ -782,7 +783,6 @@ func TestDigests(t *testing.T) {
 	}
 	odd := &oddObject{Odd: make(chan int)}
 	odd.Generation, odd.ResourceVersion = 1, "1"
-	polls, began := ctrlx.Inputs{Polls: true}, ctrlx.Inputs{Polls: true, Began: true}
 	for name, tc := range map[string]struct {
 		in              ctrlx.Inputs
 		version, digest bool
@@ -792,7 +792,8 @@ func TestDigests(t *testing.T) {
 		"NoJSON": {ctrlx.Inputs{Objects: []checks.Object{{Ref: theKey, Value: odd}, at("b", "1")}}, true, false}, "SetNoJSON": {set("s", false, checks.Object{Ref: theKey, Value: odd}, at("b", "1")), true, false},
 		"Most": {set("s", false, many[:100]...), true, true}, "TooMany": {set("s", false, many...), true, false},
 		"LongSet": {set(strings.Repeat("s", 2000), false), true, true}, "TooLongSet": {set(strings.Repeat("s", 2001), false), true, false},
-		"Polls": {polls, false, true}, "Began": {began, true, true},
+		"Polls":    {ctrlx.Inputs{Polls: true}, false, true},
+		"MostRead": {ctrlx.Inputs{Objects: many[:record.MaxRead]}, true, true}, "TooManyRead": {ctrlx.Inputs{Objects: many[:record.MaxRead+1]}, true, false},
 	} {
 		if version, read := digests(tc.in); strings.HasSuffix(version, "true") != tc.version || strings.HasSuffix(read, "true") != tc.digest {
 			t.Errorf("%s: the digests are %s and %s", name, version, read)
