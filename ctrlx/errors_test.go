@@ -121,9 +121,7 @@ func TestRetriableError(t *testing.T) {
 		t.Error("a reason is given to a copy")
 	}
 	none := ctrlx.NewRetriableError(nil, ptr.To(-time.Second))
-	if got := none.Error(); got != "retriable error without a cause: give NewRetriableError an error" {
-		t.Errorf("without an error: %s", got)
-	}
+	same(t, "without an error", "retriable error without a cause: give NewRetriableError an error", none.Error())
 	if none.Unwrap() != nil || none.RetryAfter() != 0 {
 		t.Error("there is nothing in it")
 	}
@@ -216,9 +214,7 @@ func TestOwnRulesFirst(t *testing.T) {
 	for name, tc := range cases {
 		fails(tc.err)(d)
 		d.pass()
-		if got := d.says(); got != tc.says {
-			t.Errorf("%s: %s: %q", name, tc.reason, got)
-		}
+		same(t, name+": "+tc.reason, tc.says, d.says())
 	}
 }
 

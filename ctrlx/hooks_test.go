@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -131,9 +130,7 @@ func TestHookPlaces(t *testing.T) {
 			tc.do(d)
 			d.pass()
 			same(t, tc.reason, tc.asked, d.took())
-			if got := d.saysOrGone(); got != tc.says {
-				t.Errorf("%s: it says %q, not %q", tc.reason, got, tc.says)
-			}
+			same(t, tc.reason, tc.says, d.saysOrGone())
 		})
 	}
 }
@@ -178,31 +175,26 @@ func TestReasonOfHooks(t *testing.T) {
 	}
 }
 
-func check1(context.Context, client.Client, *App) error { return nil }
+// func1 has the name of a closure.
+func func1(context.Context, client.Client, *App) error { return nil }
 
 // Hooks are listed where they run.
 func TestHooksAreListed(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
 	r := d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(d.checked("mine")), DeleteCheck: chain.New(d.checked("mine"))}).
-		WithPostReadHook(check1).WithPreReconcileHook(check1).WithPostReconcileHook(check1).WithPreDeleteHook(check1).WithPostDeleteHook(check1)
+		WithPostReadHook(func1).WithPreReconcileHook(func1).WithPostReconcileHook(func1).WithPreDeleteHook(func1).WithPostDeleteHook(func1)
 	ext := r.Flow().Extensions()
 	got := strings.Join([]string{ext.Pass.String(), ext.PreCheck.String(), ext.PostCheck.String(), ext.DeleteCheck.String(), ext.Delete.String()}, "\n")
 	want := strings.ReplaceAll(`Suspended -> PostReadHook(F)
 mine -> PreReconcileHook(F)
 QuietRestart -> PostReconcileHook(F)
 PreDeleteHook(F) -> mine
-PostDeleteHook(F)`, "F", "ctrlx_test.check1")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
+PostDeleteHook(F)`, "F", "ctrlx_test.func1")
+	same(t, "the hooks at their points", want, got)
 	method := d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(d.hook)
-	if got := method.Flow().Extensions().PreCheck.String(); got != "PreReconcileHook(ctrlx_test.(*harness).hook)" {
-		t.Errorf("a method: %s", got)
-	}
+	same(t, "a method", "PreReconcileHook(ctrlx_test.(*harness).hook)", method.Flow().Extensions().PreCheck.String())
 	closure := d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(hookThat(nil))
-	if got := closure.Flow().Extensions().PreCheck.String(); got != "PreReconcileHook(ctrlx_test.hookThat)" {
-		t.Errorf("a closure: %s", got)
-	}
+	same(t, "a closure", "PreReconcileHook(ctrlx_test.hookThat)", closure.Flow().Extensions().PreCheck.String())
 }
 
 func hookThat(err error) ctrlx.HookFunc[*App] {
@@ -219,17 +211,13 @@ func (d *harness) checked(name string) checks.Middleware[*App] {
 func TestHooksKeepObservers(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
 	noted := chain.New(d.checked("mine")).Observe(entered{d})
-	d.use(d.reconciler(flow.Extensions[*App]{DeleteCheck: noted}).WithPreDeleteHook(check1))
+	d.use(d.reconciler(flow.Extensions[*App]{DeleteCheck: noted}).WithPreDeleteHook(func1))
 	deleted(d)
 	d.pass()
-	if got, want := d.took(), "entered PreDeleteHook(ctrlx_test.check1), entered mine, delete"; got != want {
-		t.Errorf("%q, not %q", got, want)
-	}
+	same(t, "the links that run", "entered PreDeleteHook(ctrlx_test.func1), entered mine, delete", d.took())
 	twice := chain.New(d.checked("mine"), d.checked("mine")).Observe(entered{d})
-	hooked := d.reconciler(flow.Extensions[*App]{DeleteCheck: twice}).WithPreDeleteHook(check1)
-	if got := hooked.Flow().Extensions().DeleteCheck.String(); got != "PreDeleteHook(ctrlx_test.check1) -> mine -> mine" {
-		t.Errorf("links of one name: %s", got)
-	}
+	hooked := d.reconciler(flow.Extensions[*App]{DeleteCheck: twice}).WithPreDeleteHook(func1)
+	same(t, "links of one name", "PreDeleteHook(ctrlx_test.func1) -> mine -> mine", hooked.Flow().Extensions().DeleteCheck.String())
 }
 
 // entered notes the links that run.
@@ -249,7 +237,7 @@ func TestDeleteHookWithoutDelete(t *testing.T) {
 		add    func(*ctrlx.Reconciler[*App], ctrlx.HookFunc[*App])
 		want   []string
 	}{
-		"None":       {"nothing deletes, so nothing would remove a finalizer", func(r *ctrlx.Reconciler[*App], _ ctrlx.HookFunc[*App]) { r.WithPreReconcileHook(check1) }, nil},
+		"None":       {"nothing deletes, so nothing would remove a finalizer", func(r *ctrlx.Reconciler[*App], _ ctrlx.HookFunc[*App]) { r.WithPreReconcileHook(func1) }, nil},
 		"PreDelete":  {"it has to run", func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPreDeleteHook(h) }, []string{ctrlx.Finalizer}},
 		"PostDelete": {"it has to run", func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostDeleteHook(h) }, []string{ctrlx.Finalizer}},
 	}
@@ -286,7 +274,7 @@ func TestHookPanics(t *testing.T) {
 		r := d.reconciler(flow.Extensions[*App]{})
 		panicsWith(t, "ctrlx: With"+name+": App: the hook is nil", func() { add(r, nil) })
 		d.use(r)
-		panicsWith(t, "ctrlx: With"+name+": App was set up already", func() { add(r, check1) })
+		panicsWith(t, "ctrlx: With"+name+": App was set up already", func() { add(r, func1) })
 	}
 }
 

@@ -53,6 +53,9 @@ func TestSetUpPanics(t *testing.T) {
 	as := ctrlx.WithImpersonation(func(*testv1.Database) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })
 	key := make([]byte, 32)
 	with(ctrlx.WithWakeLimit(1, 1), ctrlx.WithSyncTimeout(1), ctrlx.WithPassTimeout(1), ctrlx.WithPollInterval(time.Second))() // the least values
+	if l := ctrlx.WakeLimit(3, 2*time.Second); l.Limit() != 1.5 || l.Burst() != 3 {
+		t.Errorf("3 wake-ups in 2 seconds are %v in a second, and %d at once", l.Limit(), l.Burst())
+	}
 	cases := map[string]struct {
 		reason string
 		do     func()
@@ -100,6 +103,7 @@ func TestSetUpPanics(t *testing.T) {
 		"UnfollowedAll":  {"no option would be needed then", func() { ctrlx.WithUnfollowedKinds(schema.GroupKind{Kind: "*"}) }, `ctrlx: WithUnfollowedKinds: "*": give the name of a kind`},
 		"WakeNone":       {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
 		"WakeNever":      {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
+		"ForeignNil":     {"it would panic in the first pass", func() { ctrlx.WithForeignReferences(nil) }, "ctrlx: WithForeignReferences: the function is nil"},
 		"KeepingNil":     {"it would panic in the first pass", func() { ctrlx.WithKeeping[*testv1.Database](nil) }, "ctrlx: WithKeeping: the function is nil"},
 		"TokenKeyTwice":  {"the first key would be ignored", with(ctrlx.WithTokenKey(make([]byte, 32)), ctrlx.WithTokenKey(make([]byte, 32))), "ctrlx: WithTokenKey is given twice"},
 		"OptionsTwice":   {"the fields of the first would be lost", with(ctrlx.WithController(controller.Options{}), ctrlx.WithController(controller.Options{})), "ctrlx: WithController is given twice"},
@@ -146,6 +150,7 @@ func TestSetUpPanics(t *testing.T) {
 			"both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
 		"ReadinessNoKind":  {"it names no kind", func() { ctrlx.WithReadiness(schema.GroupKind{}, ctrlx.Exists) }, "ctrlx: WithReadiness: \"\": give a kind and a function"},
 		"ReadinessNoFunc":  {"it would panic in the first pass", func() { ctrlx.WithReadiness(schema.GroupKind{Kind: "Secret"}, nil) }, `ctrlx: WithReadiness: "Secret": give a kind and a function`},
+		"KstatusNoKind":    {"it is no kind", func() { ctrlx.Kstatus(schema.GroupVersionKind{Version: "v1"}) }, "ctrlx: Kstatus: \"/v1, Kind=\": give a kind and a version"},
 		"KstatusNoVersion": {"its rules are those of a version", func() { ctrlx.Kstatus(schema.GroupVersionKind{Kind: "Job"}) }, `ctrlx: Kstatus: "/, Kind=Job": give a kind and a version`},
 		"KeyNil":           {"no key signs nothing", func() { ctrlx.WithTokenKey(nil) }, "key 1 has 0 bytes"},
 		"KeyShort":         {"a short key can be guessed", func() { ctrlx.WithTokenKey(key[:31]) }, "key 1 has 31 bytes: give at least 32 random bytes"},
