@@ -80,6 +80,7 @@ type harness struct {
 	guards        func(*App) []checks.Ref // nil: the Apps guard nothing
 	insync        bool
 	present       bool   // in the cloud, not as the spec says
+	absent        bool   // in the cloud, until Apply, whatever insync says
 	fails         string // which hook or check of hooked
 	hookFails     error  // of that hook; nil: a retriable error
 	block         string // where a check holds the object, as flow.PointPreCheck
@@ -195,7 +196,7 @@ func (d *harness) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *c
 	ops := flow.Operations[*App]{
 		Get: func(_ context.Context, req *flow.Request[*App]) (flow.Observation, error) {
 			matches := d.insync || req.Applied
-			return flow.Observation{Presence: checks.PresenceOf(matches || d.present), InSync: matches}, nil
+			return flow.Observation{Presence: checks.PresenceOf(matches && (req.Applied || !d.absent) || d.present), InSync: matches}, nil
 		},
 		Apply: op("apply", &d.apply), Delete: op("delete", &d.remove),
 	}

@@ -77,6 +77,8 @@ func TestHookPlaces(t *testing.T) {
 			"pre check, pre-reconcile 1, pre-reconcile 2, apply, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
 		"InSync": {"also where there is nothing to apply, and so no PreCheck", "", func(d *harness) { d.insync = true }, reads +
 			"pre-reconcile 1, pre-reconcile 2, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
+		"InSyncAbsent": {"an InSync does not count for an absent resource", "", func(d *harness) { d.insync, d.absent = true, true }, reads +
+			"pre check, pre-reconcile 1, pre-reconcile 2, apply, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
 		"Begun": {"what is not done is not reconciled", "", goesOn, reads + "pre check, pre-reconcile 1, pre-reconcile 2, apply", "False InProgress Reconciling Processing"},
 		"Polled": {"while an operation is under way that is all that is asked", "", func(d *harness) {
 			goesOn(d)

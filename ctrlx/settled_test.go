@@ -595,9 +595,7 @@ func TestSettledSecret(t *testing.T) {
 		d.pass()
 		return meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionRecord).Message
 	}
-	if diff := cmp.Diff(settled("1234"), settled("1235")); diff != "" {
-		t.Errorf("the record depends on the data:\n%s", diff)
-	}
+	same(t, "the record depends on the data", settled("1234"), settled("1235"))
 }
 
 // The resyncs of objects that succeeded at the same moment are spread, and do

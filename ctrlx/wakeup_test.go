@@ -535,17 +535,13 @@ func TestDeadWatch(t *testing.T) {
 	writes := cmpopts.IgnoreMapEntries(func(what string, _ int) bool {
 		return what == "GET discovery" || what[:5] == "WATCH" || what == "GET clusters" || what == "GET databases"
 	})
-	if diff := cmp.Diff(map[string]int{"PATCH databases/status": n, "PATCH databases": n, "POST events": n}, o.traffic.take(t), writes); diff != "" {
-		t.Errorf("what was asked of the API server: -want, +got:\n%s", diff)
-	}
+	same(t, "what was asked of the API server", map[string]int{"PATCH databases/status": n, "PATCH databases": n, "POST events": n}, o.traffic.take(t), writes)
 	puts := o.asked()
 	mend()
 	if diff := cmp.Diff(map[string]int{}, o.traffic.take(t), writes, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("what the late event caused: -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(puts, o.asked()); diff != "" {
-		t.Errorf("the late event causes no pass: -want, +got:\n%s", diff)
-	}
+	same(t, "the late event causes no pass", puts, o.asked())
 }
 
 // deafBody is the stream of events of a watch.
