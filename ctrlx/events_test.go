@@ -86,7 +86,10 @@ func TestEvents(t *testing.T) {
 	res = checks.Proceed()
 	d.pass()
 	d.pass()
-	want := []string{"Warning Unknown applying failed: 1", "Normal " + long[:128] + " check: a reason that is none for an event", "Normal Succeeded ready"}
+	res = checks.Block("Succeeded", "the same reason is no success")
+	d.pass()
+	want := []string{"Warning Unknown applying failed: 1", "Normal " + long[:128] + " check: a reason that is none for an event", "Normal Succeeded ready",
+		"Normal Succeeded check: the same reason is no success"}
 	same(t, "the events", want, d.reported())
 }
 

@@ -170,7 +170,8 @@ func SeenAs(objects []checks.Object, refs []checks.Ref, sets [][]checks.Object, 
 		p.saw(context.Background(), obj)
 	}
 	for i := range sets {
-		p.sawSet(seenSet{ref: refs[i], number: uint64(i), objects: sets[i]})
+		q, _ := refs[i].Query()
+		p.sawSet(seenSet{ref: refs[i], number: uint64(i), names: q.NamesOnly, objects: sets[i]})
 	}
 	return p.seenAs(ref)
 }

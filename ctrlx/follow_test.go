@@ -307,8 +307,11 @@ func TestOperationsInLoops(t *testing.T) {
 	d.change(func(*App) {})
 	d.pass()
 	d.apply = apply
-	d.pass()
-	d.pass()
+	for range 2 { // the second time, by the first wake-up of a row
+		d.pass()
+		d.pass()
+		ctrlx.Wakes(d.app, named("a"), other)
+	}
 	if d.says() != "True Succeeded" || d.message() != "" {
 		t.Errorf("the verdict changed, and the object says %q: %q", d.says(), d.message())
 	}
@@ -501,13 +504,13 @@ func TestSeen(t *testing.T) {
 		for i := range sets { // a list has each object once
 			slices.SortStableFunc(sets[i], func(a, b checks.Object) int { return strings.Compare(a.Ref.Name, b.Ref.Name) })
 			sets[i] = slices.CompactFunc(sets[i], func(a, b checks.Object) bool { return a.Ref == b.Ref })
-			refs = append(refs, checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: fmt.Sprint("team-", i)}.Ref())
+			refs = append(refs, checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: fmt.Sprint("team-", i), NamesOnly: i == 2}.Ref())
 		}
 		for _, ref := range append(slices.Clip(refs), clusters...) {
 			want := engine.Followed{Ref: ref}
 			is := func(o checks.Object) bool { return o.Ref == ref }
 			for i := len(sets) - 1; i >= 0; i-- {
-				if at := slices.IndexFunc(sets[i], is); ref == refs[i] || at >= 0 && !sets[i][at].Self {
+				if at := slices.IndexFunc(sets[i], is); ref == refs[i] || at >= 0 && i != 2 && !sets[i][at].Self {
 					want = engine.Followed{Ref: refs[i], Read: true, Number: uint64(i)}
 				}
 			}

@@ -104,7 +104,7 @@ func TestInterrupt(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}))
-			asked, locked := 0, false
+			asked, locked, within := 0, false, t.Context()
 			var r *ctrlx.Reconciler[*App]
 			r = d.reconciler(flow.Extensions[*App]{}, ctrlx.WithInterrupt(func(read, now *App) bool {
 				asked++
@@ -116,6 +116,7 @@ func TestInterrupt(t *testing.T) {
 				now.ResourceVersion += "0"
 				tc.change(now)
 				ctrlx.Updated(r, req.Resource, now)
+				within = ctx
 				if ended := ctx.Err() != nil; ended != tc.ends {
 					t.Errorf("%s: the pass is interrupted: %t", tc.reason, ended)
 				}
@@ -124,8 +125,8 @@ func TestInterrupt(t *testing.T) {
 			d.use(r)
 			d.pass()
 			ctrlx.Updated(r, d.read(), d.read()) // no pass is under way
-			if asked > 1 || locked {
-				t.Errorf("%s: the function is called %d times, and the lock is held: %t", tc.reason, asked, locked)
+			if asked > 1 || locked || within.Err() == nil {
+				t.Errorf("%s: the function is called %d times, the lock is held: %t, and the context after the pass has %v", tc.reason, asked, locked, within.Err())
 			}
 		})
 	}

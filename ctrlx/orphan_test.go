@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -49,11 +51,24 @@ func freshApp(uid types.UID) *App {
 // other; the last one again.
 func (d *harness) deletions(answers ...func() (flow.Progress, error)) {
 	n := 0
+	var since *metav1.Time
 	d.remove = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		if since = cmp.Or(since, req.Resource.DeletionTimestamp); !since.Equal(req.Resource.DeletionTimestamp) {
+			d.t.Errorf("a later pass is over a deletion that begins at %s", req.Resource.DeletionTimestamp)
+		}
 		d.asked[len(d.asked)-1] = "delete " + string(req.Resource.UID) + " " + req.Token
 		n++
 		return answers[min(n, len(answers))-1]()
 	}
+}
+
+// withoutDelete returns a reconciler that has only Apply.
+func (d *harness) withoutDelete(ext flow.Extensions[*App]) *ctrlx.Reconciler[*App] {
+	apply := func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+		d.note("apply")
+		return flow.Done(), nil
+	}
+	return ctrlx.New("App", flow.Operations[*App]{Apply: apply}, ext, d.clock()...)
 }
 
 func answer(p flow.Progress, err error) func() (flow.Progress, error) {
@@ -108,7 +123,7 @@ func TestVanished(t *testing.T) {
 			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour)))}, took: "apply, delete uid "},
 		"Last": {reason: "a retry at the end of the time is in time", at: 1,
 			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(2*time.Hour))), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid "},
-		"Late": {reason: "two hours after the first deletion it is given up", at: 1, every: 50 * time.Minute, why: "Deleting: the deletion is under way in the cloud",
+		"Late": {reason: "two hours after the first deletion it is given up", at: 1, every: 40 * time.Minute, why: "Deleting: the deletion is under way in the cloud",
 			answers: answers{answer(flow.InProgress("a", time.Second), nil)}, took: "apply, delete uid , delete uid a, delete uid a, delete uid a"},
 		"NoDelete": {reason: "nothing can delete the resource", at: 1, took: "apply", why: "the reconciler has no Delete for it"},
 		"Replaces": {reason: "a link that replaces the operation has made something", at: 1, link: replaces(flow.Skip("made by the link"), nil), answers: gone, took: "delete uid "},
@@ -139,10 +154,7 @@ func TestVanished(t *testing.T) {
 			if tc.answers != nil {
 				d.deletions(tc.answers...)
 			} else {
-				d.app = ctrlx.New("App", flow.Operations[*App]{Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
-					d.note("apply")
-					return flow.Done(), nil
-				}}, ext, d.clock()...)
+				d.app = d.withoutDelete(ext)
 			}
 			d.use(d.app)
 			before := orphaned(t, "App")
@@ -322,10 +334,7 @@ func TestDeleteOrphan(t *testing.T) {
 				return d.now
 			}))
 			if tc.keeps {
-				r = ctrlx.New("App", flow.Operations[*App]{Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
-					d.note("apply")
-					return flow.Done(), nil
-				}}, flow.Extensions[*App]{}, d.clock()...)
+				r = d.withoutDelete(flow.Extensions[*App]{})
 			}
 			d.manager.live = &liveReader{get: func(a *App) error {
 				if read = true; tc.meanwhile != nil {
@@ -372,27 +381,21 @@ func TestDeleteOrphan(t *testing.T) {
 func TestVanishedAfterThePass(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		event  func(*App) event.DeleteEvent
+		change func(*event.DeleteEvent)
 		want   string
 	}{
-		"Finalizer": {"nothing but Delete removes the cloud resource", func(a *App) event.DeleteEvent { return event.DeleteEvent{Object: a} }, "delete"},
-		"NoFinalizer": {"Delete has removed the cloud resource, or a person wants to keep it", func(a *App) event.DeleteEvent {
-			a.Finalizers = nil
-			return event.DeleteEvent{Object: a}
-		}, ""},
-		"Deleted": {"the pass that removed the finalizer has called Delete", func(a *App) event.DeleteEvent {
-			a.DeletionTimestamp = ptr.To(metav1.Now())
-			return event.DeleteEvent{Object: a}
-		}, ""},
-		"MissedEvent": {"the last state of the object is not known", func(a *App) event.DeleteEvent {
-			return event.DeleteEvent{Object: a, DeleteStateUnknown: true}
-		}, ""},
+		"Finalizer":   {"nothing but Delete removes the cloud resource", func(*event.DeleteEvent) {}, "delete"},
+		"NoFinalizer": {"Delete has removed the cloud resource, or a person wants to keep it", func(e *event.DeleteEvent) { e.Object.SetFinalizers(nil) }, ""},
+		"Deleted":     {"the pass that removed the finalizer has called Delete", func(e *event.DeleteEvent) { e.Object.SetDeletionTimestamp(ptr.To(metav1.Now())) }, ""},
+		"MissedEvent": {"the last state of the object is not known", func(e *event.DeleteEvent) { e.DeleteStateUnknown = true }, ""},
 	}
 	for _, tc := range cases {
 		d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
 		d.pass()
 		d.took()
-		ctrlx.HearDeletion(d.app, tc.event(d.vanish()))
+		e := event.DeleteEvent{Object: d.vanish()}
+		tc.change(&e)
+		ctrlx.HearDeletion(d.app, e)
 		d.pass()
 		same(t, tc.reason, tc.want, d.took())
 	}
@@ -401,17 +404,22 @@ func TestVanishedAfterThePass(t *testing.T) {
 // A cache with a label selector reports an object that a person labels anew as deleted,
 // also while a pass is under way, and as created when it returns.
 func TestLeftTheCache(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
-	d.apply = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
-		ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.read()})
-		d.refuse = apierrors.NewConflict(schema.GroupResource{Resource: "apps"}, "a", errBroken)
-		return flow.Done(), nil
-	}
-	_ = d.try()
-	d.refuse, d.apply = nil, nil
-	o := ctrlx.OrphanOf(d.app, named("a"))
-	if o == nil || !o.Gone {
-		t.Fatalf("the pass does not keep that the object left the cache: %+v", o)
+	var d *harness
+	var o *memory.Orphan
+	for _, uid := range []types.UID{"another", "uid"} { // the event of an earlier object says nothing of this one
+		d = newHarness(t, freshApp("uid")).with(flow.Extensions[*App]{})
+		d.apply = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+			left := d.read()
+			left.UID = uid
+			ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: left})
+			d.refuse = apierrors.NewConflict(schema.GroupResource{Resource: "apps"}, "a", errBroken)
+			return flow.Done(), nil
+		}
+		_ = d.try()
+		d.refuse, d.apply = nil, nil
+		if o = ctrlx.OrphanOf(d.app, named("a")); o == nil || o.Object.GetUID() != "uid" || o.Gone != (uid == "uid") {
+			t.Fatalf("the pass does not keep that the object left the cache, or takes it for the one with the UID %s: %+v", uid, o)
+		}
 	}
 	other := d.read()
 	other.UID = "another"
@@ -422,6 +430,12 @@ func TestLeftTheCache(t *testing.T) {
 	ctrlx.HearCreation(d.app, event.CreateEvent{Object: d.read()})
 	if o := ctrlx.OrphanOf(d.app, named("a")); o != nil {
 		t.Errorf("the object has returned, and is an orphan: %+v", o)
+	}
+	blocked := checks.Block("Busy", "it is busy")
+	d = newHarness(t, freshApp("second")).with(checking(flow.PointEntryCheck, answers(&blocked)))
+	ctrlx.SetOrphan(d.app, named("a"), nil, &memory.Orphan{Object: freshApp("first")})
+	if d.pass(); ctrlx.OrphanOf(d.app, named("a")) == nil {
+		t.Error("a write of a new object, which does not own the resource yet, ends the wait for the orphan")
 	}
 	other = d.read()
 	other.Status.LastHandled, other.DeletionTimestamp = "panics", &metav1.Time{Time: noon}
@@ -572,23 +586,32 @@ func (c *obedient) Get(ctx context.Context, key client.ObjectKey, obj client.Obj
 // The leader loses its lease inside of Apply, and the object has vanished
 // meanwhile. No later pass deletes the resource, so it is reported.
 func TestVanishedInTheLastPass(t *testing.T) {
-	for name, answers := range map[string]bool{"Answer": true, "Canceled": false} {
+	for name, took := range map[string]string{"Answer": "apply", "Canceled": "apply", "Delete": "apply, delete"} {
 		d := newHarness(t, freshApp("uid"))
 		d.manager.client = &obedient{d.api}
 		ctx, stop := context.WithCancel(t.Context())
 		d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
-			d.vanish()
-			if stop(); answers {
+			if d.vanish(); name != "Delete" {
+				stop()
+			}
+			if name != "Canceled" {
 				return flow.InProgress("t", 0), nil
 			}
 			return flow.Progress{}, ctx.Err() // the pass writes nothing, and does not notice that the object vanished
+		}
+		d.remove = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+			stop()
+			must(t, ctrlx.ReportWhenStopped(ctx, d.app)) // the pass under way reports its orphan itself
+			return flow.Progress{}, ctx.Err()
 		}
 		d.use(d.reconciler(flow.Extensions[*App]{}))
 		before := orphaned(t, "App")
 		_, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: named("a")})
 		must(t, ctrlx.ReportWhenStopped(ctx, d.app))
-		reported := slices.ContainsFunc(d.reported(), func(e string) bool { return strings.HasPrefix(e, "Warning "+ctrlx.ReasonOrphaned) })
-		if n := orphaned(t, "App") - before; n != 1 || !reported || d.took() != "apply" {
+		reported := slices.ContainsFunc(d.reported(), func(e string) bool {
+			return strings.HasPrefix(e, "Warning "+ctrlx.ReasonOrphaned) && strings.HasSuffix(e, "the manager stopped before the deletion ended")
+		})
+		if n := orphaned(t, "App") - before; n != 1 || !reported || d.took() != took {
 			t.Errorf("%s: %v resources are reported, and an event reports it: %t (%v)", name, n, reported, errors.Join(err))
 		}
 	}

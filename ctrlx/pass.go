@@ -141,7 +141,7 @@ func (p *pass) saw(ctx context.Context, obj checks.Object) {
 	case p.seenAt != nil:
 		p.seenAt[obj.Ref] = len(p.seen) - 1
 	case len(p.seen) > few:
-		p.seenAt = make(map[checks.Ref]int, 2*len(p.seen))
+		p.seenAt = map[checks.Ref]int{}
 		for i := range p.seen {
 			p.seenAt[p.seen[i].Ref] = i
 		}

@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
@@ -126,22 +125,17 @@ func TestRetryOfStates(t *testing.T) {
 
 // A request is not lost if the pass cannot read the object.
 func TestRetryAfterFailedRead(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, ctrlx.WithInterrupt(func(_, _ *App) bool { return false }))
-	fails(errBroken)(d)
+	d := newHarness(t, anApp(AppSpec{}))
+	d.manager.client = &obedient{d.api}
+	fails(errBroken)(d.with(flow.Extensions[*App]{}, ctrlx.WithInterrupt(func(_, _ *App) bool { return false })))
 	d.pass()
 	d.pass()
 	asks(d, map[string]string{ctrlx.RetryAnnotation: "1"})
 	ctrlx.Updated(d.app, nil, d.read())
 	ctrlx.Updated(d.app, d.read(), nil)
-	inner := d.api.(*struct{ client.Client })
-	reads := inner.Client
-	inner.Client = interceptor.NewClient(reads.(client.WithWatch), interceptor.Funcs{Get: func(ctxt, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-		return errBroken
-	}})
-	if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}}); !errors.Is(err, errBroken) {
+	if _, err := d.app.Reconcile(endedContext{t.Context(), errBroken}, reconcile.Request{NamespacedName: named("a")}); !errors.Is(err, errBroken) {
 		t.Fatal(err)
 	}
-	inner.Client = reads
 	if after := d.pass(); after != time.Second {
 		t.Errorf("it is requeued after %s", after)
 	}

@@ -54,11 +54,15 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return reconcile.Result{}, nil
 	}
 	obj := r.kind.Copy(read).(T)
-	if r.kind.Finished(obj) || r.stripped(obj) { // no pass goes over it
-		if err = r.leaveStripped(ctx, obj); err == nil {
-			r.forget(req)
+	switch { // no pass goes over these
+	case r.stripped(obj):
+		if err = r.leaveStripped(ctx, obj); err != nil {
+			return reconcile.Result{}, err
 		}
-		return reconcile.Result{}, err
+		fallthrough
+	case r.kind.Finished(obj):
+		r.forget(req)
+		return reconcile.Result{}, nil
 	}
 	if known.Retry { // a user asked for a pass
 		r.flow.Forget(obj)
@@ -240,7 +244,7 @@ func (r *core) sinceOf(read client.Object, out flow.Outcome, now time.Time) time
 func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
 	all := r.kind.Conditions(obj)
 	ready := meta.FindStatusCondition(all, "Ready")
-	if !r.stripped(obj) || ready == nil || ready.Reason == ReasonDeleted {
+	if ready == nil || ready.Reason == ReasonDeleted {
 		return nil
 	}
 	if _, err := r.recordOf(obj); (record.In(all) == nil || err != nil) && r.memory.Get(client.ObjectKeyFromObject(obj)).Verdict == (memory.Verdict{}) {
@@ -288,7 +292,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	}
 	p.RootChanged = false // the event of the status wakes the waiters
 	r.correct(p, obj, len(status.Changed(read, next.Conditions)) > 0)
-	if now := meta.FindStatusCondition(next.Conditions, "Ready"); now != nil && !apierr.Quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
+	if now := meta.FindStatusCondition(next.Conditions, "Ready"); !apierr.Quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
 		r.tell(obj, r.related(obj, out), now, next.Severity, out.Link())
 	}
 	return obj, nil

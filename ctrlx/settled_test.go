@@ -202,6 +202,10 @@ func renewed(d *harness) {
 func TestSettled(t *testing.T) {
 	const quiet, applied = "", "apply"
 	nothing := func(*harness) {}
+	readsNone := chain.New(checks.Check("reads none", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+		_, err := req.Resolver(ctx, dataOf("none"))
+		return checks.Proceed(), err
+	}))
 	cases := map[string]struct {
 		reason string
 		spec   AppSpec
@@ -244,19 +248,11 @@ func TestSettled(t *testing.T) {
 		"EntryFails": {reason: "the pass fails before Get, for another reason than a kind that is not watched", later: func(*harness) flow.Extensions[*App] {
 			return checking(flow.PointEntryCheck, func(context.Context, *checks.Request[*App]) (checks.Result, error) { return checks.Result{}, errBroken })
 		}, want: quiet, says: "False CheckFailed Reconciling"},
-		"NewReference": {
-			reason: "the owner check reads an object that the last success did not read", change: nothing,
-			later: func(d *harness) flow.Extensions[*App] {
-				ext := d.settling()
-				ext.EntryCheck = chain.New(reading(3))
-				return ext
-			}, want: applied, why: "was not read before the last success",
-		},
-		"MissingRead": {reason: "a check read an object that did not exist, and does not now", ext: func(d *harness) flow.Extensions[*App] {
-			return checking(flow.PointEntryCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
-				_, err := req.Resolver(ctx, dataOf("none"))
-				return checks.Proceed(), err
-			})
+		"NewReference": {reason: "a check reads an object that the last success did not read", later: func(*harness) flow.Extensions[*App] {
+			return flow.Extensions[*App]{EntryCheck: chain.New(reading(3))}
+		}, want: applied, why: "was not read before the last success"},
+		"MissingRead": {reason: "a check read an object that did not exist, and does not now", ext: func(*harness) flow.Extensions[*App] {
+			return flow.Extensions[*App]{EntryCheck: readsNone}
 		}, want: quiet},
 		"Followed":        {reason: "a check follows a reference that none reads", ext: followsData(2), want: quiet},
 		"FollowedRotated": {reason: "Apply may read what a check follows by other means", ext: followsData(2), change: func(d *harness) { d.write("d2") }, want: applied},
@@ -283,7 +279,9 @@ func TestSettled(t *testing.T) {
 		}, want: quiet},
 		"Guarded": {reason: "the finalizer of a guard changes the version of an object that the pass has read", ext: func(d *harness) flow.Extensions[*App] {
 			d.guards = func(*App) []checks.Ref { return []checks.Ref{dataOf("d0"), dataOf("d1")} }
-			return d.settling()
+			ext := d.settling()
+			ext.EntryCheck = readsNone
+			return ext
 		}, want: quiet},
 		"Touched": {reason: "a reference changed between its reading and the write of its finalizers", ext: func(d *harness) flow.Extensions[*App] {
 			ext := d.settling()
@@ -325,10 +323,8 @@ func TestSettled(t *testing.T) {
 		"21Operation": {reason: "the pass that began the operation read more than its record may name", ext: func(*harness) flow.Extensions[*App] {
 			return flow.Extensions[*App]{PreCheck: chain.New(reading(21))}
 		}, before: twoPasses(nothing), want: applied},
-		"ManyRead": {reason: "the pass reads more than the record may name, before Get", later: func(d *harness) flow.Extensions[*App] {
-			ext := d.settling()
-			ext.EntryCheck = chain.New(reading(21))
-			return ext
+		"ManyRead": {reason: "the pass reads more than the record may name, before Get", later: func(*harness) flow.Extensions[*App] {
+			return flow.Extensions[*App]{EntryCheck: chain.New(reading(21))}
 		}, want: applied, why: "the pass read too many objects, or one that cannot be compared"},
 		"Unreadable": {reason: "the kind of an input is not served any more", change: func(d *harness) {
 			d.recorded(func(r *record.Record) {
@@ -361,16 +357,25 @@ func TestSettled(t *testing.T) {
 		"Interval": {reason: "the requeue interval of the object counts", spec: AppSpec{Requeue: minutes(20)}, want: quiet},
 		"Late":     {reason: "the requeue interval is over", spec: AppSpec{Requeue: minutes(10)}, change: later(time.Minute), want: applied},
 
-		"Operation": {reason: "the operation took several passes", before: twoPasses(nothing), want: quiet},
-		"OperationKeepsReferences": {
-			reason: "the pass that polls does not read them", before: twoPasses(nothing), change: func(d *harness) { d.write("d0") }, want: applied,
-		},
-		"ChangedDuring": {reason: "a reference changed after the operation began", before: twoPasses(func(d *harness) { d.write("d0") }), want: applied},
-		"SpecDuring":    {reason: "an operation began again for the new spec", before: twoPasses(func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }), want: quiet},
-		"OwnerDuring":   {reason: "the owner changed after the operation began", before: twoPasses(resize), want: applied},
-		"AnnotatedDuring": {
-			reason: "an annotation changed after the operation began", before: twoPasses(annotate("a", "b")), want: applied,
-		},
+		"Twice": {reason: "a link calls Apply again, so the pass that begins the operation polls it, too", ext: func(d *harness) flow.Extensions[*App] {
+			ext := d.settling()
+			ext.Apply = chain.New(chain.Named("twice", func(next flow.Handler[*App]) flow.Handler[*App] {
+				return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+					if p, err := next(ctx, req); p.Token() == "" {
+						return p, err
+					}
+					done(d)
+					return next(ctx, req)
+				}
+			}))
+			return ext
+		}, before: func(d *harness) { goesOn(d); d.pass() }, want: quiet},
+		"Operation":       {reason: "the operation took several passes", before: twoPasses(nothing), want: quiet},
+		"OperationKept":   {reason: "the pass that polls does not read them", before: twoPasses(nothing), change: func(d *harness) { d.write("d0") }, want: applied},
+		"ChangedDuring":   {reason: "a reference changed after the operation began", before: twoPasses(func(d *harness) { d.write("d0") }), want: applied},
+		"SpecDuring":      {reason: "an operation began again for the new spec", before: twoPasses(func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }), want: quiet},
+		"OwnerDuring":     {reason: "the owner changed after the operation began", before: twoPasses(resize), want: applied},
+		"AnnotatedDuring": {reason: "an annotation changed after the operation began", before: twoPasses(annotate("a", "b")), want: applied},
 		"ByALink": {reason: "a link acts in place of Apply, and the owner changed after the operation began", ext: func(d *harness) flow.Extensions[*App] {
 			ext := d.settling()
 			ext.Apply = chain.New(chain.Named("acts", func(flow.Handler[*App]) flow.Handler[*App] {
@@ -384,36 +389,21 @@ func TestSettled(t *testing.T) {
 			}))
 			return ext
 		}, before: twoPasses(resize), want: applied, says: "False InProgress Reconciling Processing"},
-		"RestartDuring": {
-			reason: "the stored operation has what it began from",
-			before: twoPasses(func(d *harness) { d.restart(); d.use(d.reconciler(d.settling(), program("1", nil), dataExists)) }), want: quiet,
-		},
+		"RestartDuring": {reason: "the stored operation has what it began from",
+			before: twoPasses(func(d *harness) { d.restart(); d.use(d.reconciler(d.settling(), program("1", nil), dataExists)) }), want: quiet},
 		"Unstored":      {reason: "the operation in memory has what it began from", ext: followsData(3), before: unstored(1, nothing), want: quiet},
 		"UnstoredOwner": {reason: "the owner changed while the operation was in memory", before: unstored(1, resize), want: applied},
-		"UnstoredOther": {
-			reason: "another object has the name of the one whose operation was in memory", before: func(d *harness) {
-				goesOn(d)
-				d.refuse = apierrors.NewInternalError(errBroken)
-				if d.try() == nil {
-					d.t.Fatal("the record is written")
-				}
-				d.refuse = nil
-				remade(d, d.read(), "another")
-				resize(d)
-				done(d)
-				d.insync = true
-				d.pass()
-				d.insync = false
-			}, want: quiet,
-		},
-		"StoredLater": {reason: "the record gets what the operation began from", ext: followsData(3), before: unstored(2, nothing), want: quiet},
-		"StoredLaterChange": {
-			reason: "a reference changed before the record was stored", before: unstored(2, func(d *harness) { d.write("d0") }), want: applied,
-		},
-		"InSync":    {reason: "Get reported that the cloud matches the spec", before: func(d *harness) { d.insync = true; d.pass(); d.insync = false }, want: quiet},
-		"Failed":    {reason: "the last pass failed", before: func(d *harness) { d.pass(); fails(errBroken)(d); d.pass(); done(d) }, want: applied},
-		"UnderWay":  {reason: "an operation is under way", before: func(d *harness) { d.pass(); goesOn(d); d.pass(); done(d) }, want: "poll token"},
-		"PostCheck": {reason: "PostCheck proceeded after the success, so it does not run", change: func(d *harness) { d.block = flow.PointPostCheck }, want: quiet},
+		"UnstoredOther": {reason: "another object has the name of the one whose operation was in memory", before: unstored(1, func(d *harness) {
+			remade(d, d.read(), "another")
+			resize(d)
+			d.insync = true
+		}), change: func(d *harness) { d.insync = false }, want: quiet},
+		"StoredLater":       {reason: "the record gets what the operation began from", ext: followsData(3), before: unstored(2, nothing), want: quiet},
+		"StoredLaterChange": {reason: "a reference changed before the record was stored", before: unstored(2, func(d *harness) { d.write("d0") }), want: applied},
+		"InSync":            {reason: "Get reported that the cloud matches the spec", before: func(d *harness) { d.insync = true; d.pass(); d.insync = false }, want: quiet},
+		"Failed":            {reason: "the last pass failed", before: func(d *harness) { d.pass(); fails(errBroken)(d); d.pass(); done(d) }, want: applied},
+		"UnderWay":          {reason: "an operation is under way", before: func(d *harness) { d.pass(); goesOn(d); d.pass(); done(d) }, want: "poll token"},
+		"PostCheck":         {reason: "PostCheck proceeded after the success, so it does not run", change: func(d *harness) { d.block = flow.PointPostCheck }, want: quiet},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -514,10 +504,14 @@ func TestSettledNotWatched(t *testing.T) {
 				d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{testv1.GroupVersion.WithKind(tc.kind): informer}
 				life(time.Millisecond, tc.opts...) // the kind is not watched in time
 				before := seriesOf(t, "App")
+				d.log.took()
 				for range 2 {
 					if after := d.pass(); after > time.Minute || d.says() != tc.says || d.took() != "" {
 						t.Fatalf("%s: before the kind is watched the object says %q and is requeued after %s", tc.reason, d.says(), after)
 					}
+				}
+				if lines := strings.Join(d.log.took(), "\n"); tc.says == ready && strings.Contains(lines, "level=0 msg=pass ended") {
+					t.Errorf("%s: a pass without a verdict logs\n%s", tc.reason, lines)
 				}
 				if diff := cmp.Diff(before, seriesOf(t, "App")); (diff == "") != (tc.says == ready) {
 					t.Errorf("%s: the metrics of failures, before and after:\n%s", tc.reason, diff)
@@ -855,9 +849,15 @@ func TestProgramIn(t *testing.T) {
 		must(t, err)
 		return id
 	}
+	args := os.Args
+	t.Cleanup(func() { os.Args = args })
+	os.Args = []string{"operator", "--shard=1"}
 	first := digest("1")
 	if first == digest("2") || first != digest("1") {
 		t.Errorf("the digests do not follow the content: %q", first)
+	}
+	if os.Args[1] = "--shard=2"; first == digest("1") {
+		t.Error("the digest does not follow the arguments")
 	}
 	for _, path := range []string{"", filepath.Join(dir, "none"), dir} {
 		if id, err := ctrlx.ProgramIn(path); id != "" || err == nil {

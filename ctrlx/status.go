@@ -64,7 +64,6 @@ func Report(ctx context.Context, resource client.Object, reason, message string)
 	err := r.writers.Writing(reported, r.kind.Conditions(reported), func() (err error) {
 		if now, _, err = r.writer().Change(p, base, say); err == nil {
 			reported.SetResourceVersion(now.GetResourceVersion())
-			r.kind.SetConditions(reported, r.kind.Conditions(now))
 		}
 		return err
 	})

@@ -19,7 +19,6 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
@@ -149,6 +148,8 @@ func TestTelemetryOfEachVerdict(t *testing.T) {
 		{"it is still under way", func() {}, nil},
 		{"it exceeds the time-out", func() { d.now = d.now.Add(10 * time.Minute) }, []string{"the object exceeded its time-out"}},
 		{"it is still late", func() { d.now = d.now.Add(time.Minute) }, nil},
+		{"a process without an observer", func() { d.restart(); d.use(d.reconciler(ext, ctrlx.WithoutTelemetry())) }, nil},
+		{"a process with one", func() { d.restart(); d.use(d.reconciler(ext)) }, []string{"the object exceeded its time-out", "verdict=wait"}},
 		{"it ends", func() { d.apply = nil }, []string{"verdict=ready reason=Succeeded previous=in progress InProgress"}},
 		{"a restart", func() { d.restart(); d.use(d.reconciler(ext)) }, nil},
 		{"it is blocked", func() { does = checks.Block("Busy", "busy") }, []string{"verdict=block reason=Busy"}},
@@ -278,12 +279,10 @@ func TestTelemetryReturned(t *testing.T) {
 	d.passIn(log.context(t.Context(), 0))
 	same(t, "a conflict logs nothing at verbosity 0", []string(nil), log.took())
 
-	fresh := anApp(AppSpec{})
-	fresh.Finalizers = nil
-	d = newHarness(t, fresh)
+	d = newHarness(t, freshApp("uid"))
 	d.beforePatch = func() error { return apierrors.NewForbidden(schema.GroupResource{Resource: "apps"}, "a", errBroken) }
 	d.use(d.reconciler(flow.Extensions[*App]{}))
-	_, err := d.app.Reconcile(log.context(t.Context(), 0), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(fresh)})
+	_, err := d.app.Reconcile(log.context(t.Context(), 0), reconcile.Request{NamespacedName: named("a")})
 	if !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), "ctrlx: App: the finalizer: ") {
 		t.Fatalf("Reconcile returns the error: %v", err)
 	}

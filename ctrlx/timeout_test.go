@@ -100,11 +100,7 @@ func TestTimeout(t *testing.T) {
 		}},
 		"Label": {"a label does not", AppSpec{Timeout: minutes(10)}, []step{
 			start,
-			{later(10*time.Minute, func(d *harness) {
-				a := d.read()
-				a.Labels = map[string]string{"a": "b"}
-				d.update(a)
-			}), "False Timeout Stalled Processing", time.Minute},
+			{later(10*time.Minute, inApp(func(a *App) { a.Labels = map[string]string{"a": "b"} })), "False Timeout Stalled Processing", time.Minute},
 		}},
 		"Owner": {"a change of an object that was read starts it again", AppSpec{Timeout: minutes(10), Cluster: "c"}, []step{
 			start,
@@ -358,49 +354,32 @@ func TestPassTimeout(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		do      func(*harness)
-		ext     func(*harness) flow.Extensions[*App]
+		ext     flow.Extensions[*App]
 		says    string
 		message string
 		asked   string // in two passes
 		delays  [2]time.Duration
 	}{
-		"Apply": {
-			reason: "an operation that hangs", do: func(d *harness) { d.apply = hangs },
-			says: timedOut, message: "applying failed: " + message("Apply", "PUT: context deadline exceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
-		},
-		"Check": {
-			reason: "a check that hangs", do: done,
-			ext: func(d *harness) flow.Extensions[*App] {
-				return flow.Extensions[*App]{PreCheck: chain.New(checks.Check("quota", func(ctx ctxt, _ *checks.Request[*App]) (checks.Result, error) {
-					<-ctx.Done()
-					return checks.Result{}, ctx.Err()
-				}))}
-			},
-			says: timedOut, message: "check quota failed: " + message("PreCheck", "context deadline exceeded"), delays: [2]time.Duration{time.Second, 2 * time.Second},
-		},
-		"Answer": {
-			reason: "the service answered after all", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, &cloudError{"QuotaExceeded", 409}) },
-			says: "False QuotaExceeded Reconciling", message: "applying failed: refused: QuotaExceeded", asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
-		},
-		"Started": {
-			reason: "the operation started after all", do: func(d *harness) { d.apply = returnsLate(flow.InProgress("late", time.Minute), nil) },
-			says: "False InProgress Reconciling Processing", message: "the operation is under way in the cloud", asked: "apply, poll late", delays: [2]time.Duration{time.Minute, time.Minute},
-		},
-		"Done": {
-			reason: "the operation ended after all", do: func(d *harness) { d.apply = returnsLate(flow.Done(), nil) },
-			says: "True Succeeded", asked: "apply, apply", delays: [2]time.Duration{time.Hour, time.Hour},
-		},
+		"Apply": {reason: "an operation that hangs", do: func(d *harness) { d.apply = hangs }, says: timedOut,
+			message: "applying failed: " + message("Apply", "PUT: context deadline exceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second}},
+		"Check": {reason: "a check that hangs", do: done,
+			ext: checking(flow.PointPreCheck, func(ctx ctxt, _ *checks.Request[*App]) (checks.Result, error) {
+				<-ctx.Done()
+				return checks.Result{}, ctx.Err()
+			}), says: timedOut, message: "check check failed: " + message("PreCheck", "context deadline exceeded"), delays: [2]time.Duration{time.Second, 2 * time.Second}},
+		"Answer": {reason: "the service answered after all", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, &cloudError{"QuotaExceeded", 409}) },
+			says: "False QuotaExceeded Reconciling", message: "applying failed: refused: QuotaExceeded", asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second}},
+		"Started": {reason: "the operation started after all", do: func(d *harness) { d.apply = returnsLate(flow.InProgress("late", time.Minute), nil) },
+			says: "False InProgress Reconciling Processing", message: "the operation is under way in the cloud", asked: "apply, poll late", delays: [2]time.Duration{time.Minute, time.Minute}},
+		"Done": {reason: "the operation ended after all", do: func(d *harness) { d.apply = returnsLate(flow.Done(), nil) },
+			says: "True Succeeded", asked: "apply, apply", delays: [2]time.Duration{time.Hour, time.Hour}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newHarness(t, anApp(AppSpec{Timeout: minutes(100)}))
-				var ext flow.Extensions[*App]
-				if tc.ext != nil {
-					ext = tc.ext(d)
-				}
 				tc.do(d)
-				pass := d.limited(d.reconciler(ext), 0)
+				pass := d.limited(d.reconciler(tc.ext), 0)
 				for i, delay := range tc.delays {
 					began := time.Now()
 					after, err := pass(t.Context())

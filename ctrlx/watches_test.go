@@ -186,45 +186,36 @@ func TestSourcesBeforeFirstPass(t *testing.T) {
 func TestAsked(t *testing.T) {
 	now := metav1.NewTime(time.Unix(1, 0))
 	yes := true
+	type set = map[string]string
+	annotated := func(before, after set) func(old, now *testv1.Database) {
+		return func(old, now *testv1.Database) { old.Annotations, now.Annotations = before, after }
+	}
 	cases := map[string]struct {
 		reason string
 		change func(old, now *testv1.Database)
 		want   bool
 	}{
-		"Nothing":        {"a resync of the informer", func(_, _ *testv1.Database) {}, false},
-		"Status":         {"each pass would make another", func(_, d *testv1.Database) { d.Status.Size = 3 }, false},
-		"Version":        {"it says nothing", func(_, d *testv1.Database) { d.ResourceVersion = "7" }, false},
-		"Label":          {"nothing is done by labels", func(_, d *testv1.Database) { d.Labels = map[string]string{"a": "b"} }, false},
-		"Generation":     {"the spec", func(_, d *testv1.Database) { d.Generation = 2 }, true},
-		"UID":            {"created again between two lists", func(_, d *testv1.Database) { d.UID = "2" }, true},
-		"Deleted":        {"it has to go from the cloud", func(_, d *testv1.Database) { d.DeletionTimestamp = &now }, true},
-		"Annotation":     {"people ask for a pass so", func(_, d *testv1.Database) { d.Annotations = map[string]string{"a": "b"} }, true},
-		"AnnotationGone": {"likewise", func(d, _ *testv1.Database) { d.Annotations = map[string]string{"a": "b"} }, true},
-		"AnnotationSwap": {"as many as before", func(old, d *testv1.Database) {
-			old.Annotations = map[string]string{"b": "b"}
-			d.Annotations = map[string]string{"a": "b"}
-		}, true},
-		"ApplySet": {"a pass writes them, and they describe the dependents", func(old, d *testv1.Database) {
-			old.Annotations = map[string]string{"a": "b"}
-			d.Annotations = map[string]string{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}
-		}, false},
-		"ApplySetAndOther": {"others still count", func(_, d *testv1.Database) {
-			d.Annotations = map[string]string{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}
-		}, true},
-		"Ahead": {"a pass writes it", func(_, d *testv1.Database) { d.Annotations = map[string]string{ctrlx.AheadPrefix + "a": "b"} }, false},
-		"AheadGone": {"a person removed what a later pass needs", func(old, d *testv1.Database) {
-			old.Annotations = map[string]string{ctrlx.AheadPrefix + "a": "b"}
-		}, true},
-		"AheadAndOther": {"others still count", func(_, d *testv1.Database) {
-			d.Annotations = map[string]string{"a": "b", ctrlx.AheadPrefix + "a": "b"}
-		}, true},
-		"Owner": {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},
+		"Nothing":          {"a resync of the informer", func(_, _ *testv1.Database) {}, false},
+		"Status":           {"each pass would make another", func(_, d *testv1.Database) { d.Status.Size = 3 }, false},
+		"Version":          {"it says nothing", func(_, d *testv1.Database) { d.ResourceVersion = "7" }, false},
+		"Label":            {"nothing is done by labels", func(_, d *testv1.Database) { d.Labels = map[string]string{"a": "b"} }, false},
+		"Generation":       {"the spec", func(_, d *testv1.Database) { d.Generation = 2 }, true},
+		"UID":              {"created again between two lists", func(_, d *testv1.Database) { d.UID = "2" }, true},
+		"Deleted":          {"it has to go from the cloud", func(_, d *testv1.Database) { d.DeletionTimestamp = &now }, true},
+		"Annotation":       {"people ask for a pass so", annotated(nil, set{"a": "b"}), true},
+		"AnnotationGone":   {"likewise", annotated(set{"a": "b"}, nil), true},
+		"AnnotationSwap":   {"as many as before", annotated(set{"b": "b"}, set{"a": "b"}), true},
+		"ApplySet":         {"a pass writes them, and they describe the dependents", annotated(set{"a": "b"}, set{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}), false},
+		"ApplySetAndOther": {"others still count", annotated(nil, set{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}), true},
+		"Ahead":            {"a pass writes it", annotated(nil, set{ctrlx.AheadPrefix + "a": "b"}), false},
+		"AheadGone":        {"a person removed what a later pass needs", annotated(set{ctrlx.AheadPrefix + "a": "b"}, nil), true},
+		"AheadAndOther":    {"others still count", annotated(nil, set{"a": "b", ctrlx.AheadPrefix + "a": "b"}), true},
+		"Owner":            {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},
 		"OwnerVersion": {"its group may be another one", func(old, d *testv1.Database) {
 			old.OwnerReferences, d.OwnerReferences = []metav1.OwnerReference{{}}, []metav1.OwnerReference{{APIVersion: "b/v1"}}
 		}, true},
 		"Controller": {"the one that controls is the owner", func(old, d *testv1.Database) {
-			old.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
-			d.OwnerReferences = []metav1.OwnerReference{{UID: "1", Controller: &yes}}
+			old.OwnerReferences, d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}, []metav1.OwnerReference{{UID: "1", Controller: &yes}}
 		}, true},
 		"OwnerBlocks": {"it is the same owner", func(old, d *testv1.Database) {
 			old.OwnerReferences = []metav1.OwnerReference{{UID: "1", Controller: new(true)}, {UID: "2"}}

@@ -86,7 +86,7 @@ func TestWhyReadsCaches(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
 	live := &liveReads{Client: d.api}
 	d.manager.client = live
-	panics, state := false, checks.NotReady
+	panics, state, generations := false, checks.NotReady, 0
 	readiness := func(client.Object) checks.Readiness {
 		if panics {
 			panic("no state")
@@ -100,7 +100,7 @@ func TestWhyReadsCaches(t *testing.T) {
 		return a.Name
 	}
 	d.use(ctrlx.New("App", flow.Operations[*App]{
-		Key: key, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
+		Key: key, Generation: func(a *App) int64 { generations++; return a.Generation }, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
 	}, flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())}, append(d.clock(),
 		ctrlx.WithReadiness(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Cluster"}, readiness), flow.WithExplanations(1))...))
 	d.pass()
@@ -115,8 +115,8 @@ func TestWhyReadsCaches(t *testing.T) {
 		return doc.Objects[i].Reason + " " + doc.Objects[i].Message
 	}
 	live.n = 0
-	if app := message("App"); !strings.Contains(app, "OwnerNotReady owner Cluster") || live.n > 0 {
-		t.Errorf("the waiter says %q, after %d live reads", app, live.n)
+	if app := message("App"); !strings.Contains(app, "OwnerNotReady owner Cluster") || live.n > 0 || generations == 0 {
+		t.Errorf("the waiter says %q, after %d live reads and %d calls of Operations.Generation", app, live.n, generations)
 	}
 	if cluster := message("Cluster"); cluster != "Starting " {
 		t.Errorf("the owner says %q", cluster)
@@ -141,14 +141,18 @@ type notAPointer struct{ ctrl.Manager }
 // The start of a block survives a restart of the operator, as long as the reason
 // stays.
 func TestWhySince(t *testing.T) {
-	for stored, want := range map[string]time.Time{"OwnerNotFound": noon.Add(-time.Hour), "OwnerNotReady": noon} {
+	for _, tc := range []struct {
+		reason string // of the condition
+		at     time.Time
+		want   time.Time
+	}{{"OwnerNotFound", noon.Add(-time.Hour), noon.Add(-time.Hour)}, {"OwnerNotFound", noon.Add(time.Hour), noon}, {"OwnerNotReady", noon.Add(-time.Hour), noon}} {
 		a := anApp(AppSpec{Cluster: "c"})
-		a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: stored, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}}
+		a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: tc.reason, LastTransitionTime: metav1.NewTime(tc.at)}}
 		d := newHarness(t, a).with(flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())})
 		d.pass()
 		objects := whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects
-		if o := objects[0]; !o.Since.Equal(want) || o.Reason != "OwnerNotFound" || !o.Again.After(noon) {
-			t.Errorf("after a restart with the condition %s, the object is %+v", stored, o)
+		if o := objects[0]; !o.Since.Equal(tc.want) || o.Reason != "OwnerNotFound" || !o.Again.After(noon) {
+			t.Errorf("after a restart with the condition %s of %s, the object is %+v", tc.reason, tc.at, o)
 		}
 	}
 }
@@ -231,14 +235,17 @@ func TestWhyGone(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{})).with(checking(flow.PointPreCheck, answers(&blocked)))
 	d.pass()
 	h := ctrlx.Why(d.manager)
-	code := func(ctx context.Context) int {
+	code := func(ctx context.Context, text ...string) int {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, ctrlx.WhyPath, nil))
+		if body := w.Body.String(); !strings.Contains(body, strings.Join(text, "")) {
+			t.Errorf("the answer is %s", body)
+		}
 		return w.Code
 	}
 	reads := d.manager.cache.(*fakeCache).reader
 	d.manager.cache.(*fakeCache).reader = noLists{reads}
-	if got := code(t.Context()); got != http.StatusServiceUnavailable {
+	if got := code(t.Context(), "the objects of App cannot be listed from the cache: "+errBroken.Error()); got != http.StatusServiceUnavailable {
 		t.Errorf("the cache cannot be listed: the code is %d", got)
 	}
 	d.manager.cache.(*fakeCache).reader = reads
@@ -263,6 +270,7 @@ func TestWhyGone(t *testing.T) {
 	}
 
 	d = newHarness(t, keptApp()).with(flow.Extensions[*App]{})
+	inApp(func(a *App) { a.Status.LastHandled = "panics" })(d) // in GetConditions
 	if doc := whyDocument(t, ctrlx.Why(d.manager), ""); doc.Unseen != 1 || doc.Ready != 0 {
 		t.Errorf("no pass has reached the object: %+v", doc)
 	}
