@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -125,6 +126,8 @@ func TestVanished(t *testing.T) {
 			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(2*time.Hour))), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid "},
 		"Late": {reason: "two hours after the first deletion it is given up", at: 1, every: 40 * time.Minute, why: "Deleting: the deletion is under way in the cloud",
 			answers: answers{answer(flow.InProgress("a", time.Second), nil)}, took: "apply, delete uid , delete uid a, delete uid a, delete uid a"},
+		"Slow": {reason: "an operation may end earlier than its delay", at: 1, every: time.Hour,
+			answers: answers{answer(flow.InProgress("a", 3*time.Hour), nil), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid a"},
 		"NoDelete": {reason: "nothing can delete the resource", at: 1, took: "apply", why: "the reconciler has no Delete for it"},
 		"Replaces": {reason: "a link that replaces the operation has made something", at: 1, link: replaces(flow.Skip("made by the link"), nil), answers: gone, took: "delete uid "},
 		"Begins":   {reason: "a link that fails after an operation has begun has made something", at: 1, link: replaces(flow.InProgress("t", 0), errBroken), answers: gone, took: "delete uid "},
@@ -571,6 +574,24 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The report waits for the stop. Its event is about the object itself if that has no namespace.
+func TestReportWhenStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, of := newHarness(t).with(flow.Extensions[*App]{}), freshApp("uid")
+		of.Namespace = ""
+		ctrlx.SetOrphan(d.app, client.ObjectKeyFromObject(of), nil, &memory.Orphan{Object: of, Until: noon})
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { _ = ctrlx.ReportWhenStopped(ctx, d.app) }()
+		synctest.Wait()
+		before := len(d.manager.related)
+		stop()
+		synctest.Wait()
+		if got := d.manager.related; before > 0 || !slices.Equal(got, []string{"Warning Orphaned"}) {
+			t.Errorf("%d events before the stop; the events are %q", before, got)
+		}
+	})
 }
 
 // obedient is a client whose reads end with their context, as the reads of a real client do.

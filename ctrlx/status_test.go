@@ -111,21 +111,6 @@ func TestInvalidStatus(t *testing.T) {
 	}
 }
 
-// A status that the API server drops is one error of the log, because no condition
-// can say so.
-func TestDroppedStatus(t *testing.T) {
-	for drops, want := range map[bool]int{true: 1, false: 0} {
-		d := newHarness(t, anApp(AppSpec{}), aCluster()).with(flow.Extensions[*App]{})
-		d.drops = drops
-		for range 3 {
-			d.pass()
-		}
-		if got := strings.Count(strings.Join(d.log.took(), "\n"), "drops a part of the status"); got != want {
-			t.Errorf("drops %t: %d lines, want %d", drops, got, want)
-		}
-	}
-}
-
 // The object of another controller stays as it is: no finalizer, no condition, no event, and no write at all.
 func TestIgnored(t *testing.T) {
 	cases := map[string]struct {
