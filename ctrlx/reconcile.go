@@ -278,11 +278,10 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	before := cmp.Or(p.ready, r.writers.ReadyBefore(p.read))
 	base := p.baseOf(obj)
 	read := r.kind.Conditions(base)
-	switch err := r.wroteStatus(r.write(p, base, obj, next.Conditions)); {
-	case unstorable(err):
-		r.refused(p, obj, err)
-		return nil, err
-	case err != nil:
+	if err := r.wroteStatus(r.write(p, base, obj, next.Conditions)); err != nil {
+		if unstorable(err) {
+			r.refused(p, obj, err)
+		}
 		return nil, err
 	}
 	if v := base.GetResourceVersion(); v != "" && v == obj.GetResourceVersion() {

@@ -212,8 +212,7 @@ func shareOf(uid types.UID) float64 {
 // stores reports whether the record shows the success of a pass. A restarted operator
 // could not compare what operations follow and no check does.
 func (r *core) stores(p *pass, out flow.Outcome) bool {
-	return r.settles && out.State() == flow.StateReady && r.program != "" && r.interval(p) >= minSettled &&
-		(p.settledFor != 0 || p.checksFollow(out))
+	return r.settles && out.State() == flow.StateReady && r.program != "" && r.interval(p) >= minSettled && p.checksFollow(out)
 }
 
 // successOf returns the success of a pass; nil: the inputs of the object are not known.

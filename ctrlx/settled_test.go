@@ -583,12 +583,14 @@ func TestSettledSecret(t *testing.T) {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", UID: "s"}, Data: map[string][]byte{"password": []byte(password)}}
 		d := newHarness(t, anApp(AppSpec{}), secret)
 		owner := func(context.Context, *App) (checks.Object, error) {
+			d.note("owner")
 			err := d.api.Get(context.Background(), client.ObjectKeyFromObject(secret), secret)
 			return checks.Object{Ref: checks.Ref{Kind: "Secret", Name: "s"}, Value: secret}, err
 		}
 		d.use(ctrlx.New("App", flow.Operations[*App]{Owner: owner, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
 			flow.Extensions[*App]{}, d.clock()...))
 		d.pass()
+		same(t, "the calls of Operations.Owner", "owner", d.took())
 		return meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionRecord).Message
 	}
 	same(t, "the record depends on the data", settled("1234"), settled("1235"))

@@ -133,6 +133,8 @@ func TestTimeout(t *testing.T) {
 			{later(time.Hour, func(d *harness) { d.forgetToken(); d.remove = inProgress(d); d.delete(d.read()) }), "False Deleting Reconciling", time.Minute},
 			{later(time.Hour), "False Deleting Reconciling", time.Minute},
 		}},
+		"DeletionHeld": {"nor while it is held", AppSpec{Timeout: minutes(10)}, []step{start,
+			{later(time.Hour, func(d *harness) { d.forgetToken(); d.block = flow.PointDeleteCheck; d.delete(d.read()) }), "False Held Reconciling", time.Second}}},
 		"DeletionRetried": {"a retriable error of a deletion sets the delay", AppSpec{Timeout: minutes(10)}, []step{
 			{func(d *harness) { d.remove = failure(retriable); d.delete(d.read()) }, "False Retrying Reconciling", 3 * time.Minute},
 		}},
@@ -203,7 +205,8 @@ func (d *harness) held() flow.Extensions[*App] {
 			}
 			return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}}
 		})),
-		PostCheck: chain.New(at(flow.PointPostCheck)),
+		PostCheck:   chain.New(at(flow.PointPostCheck)),
+		DeleteCheck: chain.New(at(flow.PointDeleteCheck)),
 	}
 }
 

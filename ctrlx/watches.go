@@ -204,18 +204,16 @@ func (o *options) indexesIn(scheme *runtime.Scheme) (all []engine.Index, err err
 func (r *Reconciler[T]) listed() (all []engine.FieldQuery) {
 	for _, c := range []checks.Chain[T]{r.ext.EntryCheck, r.ext.GetCheck, r.ext.PreCheck, r.ext.PostCheck, r.ext.DeleteCheck} {
 		for _, link := range c.Links() {
-			tag, ok := link.Tag.(interface {
+			if tag, ok := link.Tag.(interface {
 				Listed(request any, note func(set any))
-			})
-			if !ok {
-				continue
+			}); ok {
+				tag.Listed(&checks.Request[T]{Resource: newOf[T]()}, func(set any) {
+					ref, _ := set.(checks.Ref)
+					if q, ok := ref.Query(); ok && q.Field != "" {
+						all = append(all, engine.FieldQuery{By: r.name + ": the check " + link.Name, Kind: engine.KindOf(ref), Field: q.Field})
+					}
+				})
 			}
-			tag.Listed(&checks.Request[T]{Resource: newOf[T]()}, func(set any) {
-				ref, _ := set.(checks.Ref)
-				if q, ok := ref.Query(); ok && q.Field != "" {
-					all = append(all, engine.FieldQuery{By: r.name + ": the check " + link.Name, Kind: engine.KindOf(ref), Field: q.Field})
-				}
-			})
 		}
 	}
 	return all
