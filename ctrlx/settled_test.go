@@ -370,8 +370,8 @@ func TestSettled(t *testing.T) {
 			}))
 			return ext
 		}, before: func(d *harness) { goesOn(d); d.pass() }, want: quiet},
-		"Resync": {reason: "so short a resync would write the status often", opts: []ctrlx.Option{flow.WithBackoff(flow.NewBackoff(flow.WithBackoffResync(9 * time.Minute)))},
-			change: later(-5 * time.Minute), want: applied},
+		"Resync": {reason: "so short a resync would write the status often", change: later(-5 * time.Minute), want: applied,
+			opts: []ctrlx.Option{flow.WithBackoff(flow.NewBackoff(flow.WithBackoffResync(9*time.Minute), flow.WithBackoffJitter(0, 0)))}},
 		"Operation":       {reason: "the operation took several passes", before: twoPasses(nothing), want: quiet},
 		"OperationKept":   {reason: "the pass that polls does not read them", before: twoPasses(nothing), change: func(d *harness) { d.write("d0") }, want: applied},
 		"ChangedDuring":   {reason: "a reference changed after the operation began", before: twoPasses(func(d *harness) { d.write("d0") }), want: applied},
