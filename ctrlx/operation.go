@@ -118,6 +118,9 @@ func operationVerified[T client.Object](r *core) checks.Middleware[T] {
 			uid, kind := quoted(string(rec.UID)), quoted(rec.Kind) // users may have written them
 			why := fmt.Sprintf("the status was copied from the object with the UID %s: its operation is ignored", uid)
 			r.kind.SetConditions(req.Resource, record.Put(r.kind.Conditions(req.Resource), nil)) // a deletion or an orphan may render nothing
+			if p := passOf(ctx); p != nil {
+				p.record = nil
+			}
 			log.FromContext(ctx).Info("the operation of another object is ignored", "uid", uid, "kind", kind)
 			r.tell(req.Resource, nil, &metav1.Condition{Reason: ReasonOperationCopied, Message: why}, classify.Warning, "")
 			return checks.Proceed(), nil

@@ -19,7 +19,7 @@ type ending struct {
 	link            *chain.Link
 	elapsed         time.Duration
 	verdict, reason string
-	rule            string // the rule that classified an error
+	rule            string // the rule that classified the error of a pass
 	retry           string // when to retry
 	next            string // when the next pass is; only of WithNextPass
 	previous        string // the previous verdict about the resource of a pass; only of WithChanges
@@ -65,7 +65,9 @@ func (b *bound) read(p *running, exit chain.Exit, e *ending) {
 	fromError := e.failed // whether the message is the text of an error
 	if r, ok := exit.Result.(interface{ Rule() string }); ok && r.Rule() != "" {
 		fromError = true
-		e.rule = safe(r.Rule(), maxWord)
+		if pass.Of(b.link) == pass.Pass {
+			e.rule = safe(r.Rule(), maxWord)
+		}
 	}
 	limit := maxText
 	if fromError {

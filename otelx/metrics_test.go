@@ -88,3 +88,19 @@ func TestBoundedSeries(t *testing.T) {
 		t.Errorf("%d reasons of a link made %d series and %d calls under %q, want 400", calls, n, rec.Counts[other], other)
 	}
 }
+
+// A rule is the reason of a pass only: the result of another link may have any texts in a method Rule.
+func TestRuleOfLink(t *testing.T) {
+	rec := &recording{}
+	h := chain.New(chain.Named("quota", func(chain.Handler[int, result]) chain.Handler[int, result] {
+		return func(context.Context, int) (result, error) {
+			return result{verdict: "block", reason: "Full", rule: "tenant-1"}, nil
+		}
+	})).Observe(rec.observer()).Then(func(context.Context, int) (result, error) { return result{}, nil })
+	_, _ = h(t.Context(), 1)
+	for s := range rec.Counts {
+		if strings.Contains(s, "tenant-1") {
+			t.Errorf("the series %s", s)
+		}
+	}
+}

@@ -85,8 +85,8 @@
 // server-side apply, finalizers, the status subresource, selectors and garbage
 // collection in the background. It has no validation, conversion, webhooks,
 // controllers of built-in kinds, and subresources other than status. It takes a
-// list as one value in server-side apply. It refuses a field selector of anything
-// but metadata.name and metadata.namespace.
+// list as one value in server-side apply. In a field selector, all fields
+// but metadata.name and metadata.namespace are empty.
 //
 // # A seed
 //

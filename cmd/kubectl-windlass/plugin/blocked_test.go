@@ -106,7 +106,6 @@ func TestMerge(t *testing.T) {
 	replies := []reply{
 		{"clusters", why.New([]why.Object{waits(demo, batch), {Ref: batch, State: why.Missing}}).Document(noon, why.Flow{Name: "f"})},
 		{"databases", why.New(databases).Document(noon, why.Flow{Name: "f"})},
-		{"another service of it", why.New(databases).Document(noon)},
 		{"clusters", why.New([]why.Object{waits(demo, batch), {Ref: batch, State: why.Missing}}).Document(noon)}, // asked twice
 		{"empty", why.Document{Causes: []why.Cause{{}}}},
 	}

@@ -45,8 +45,7 @@ func ranked(replies []reply, more []why.Object) (all []why.Object) {
 
 // complete corrects the numbers of d, a document of the merged graph g: a reply
 // names only some of the waiters that it counts, and only some root causes. A
-// reply about other namespaces counts nothing. Two endpoints that report one object as
-// their own are services of one manager, whose numbers count once.
+// reply about other namespaces counts nothing.
 func complete(d *why.Document, g *why.Graph, replies []reply) {
 	at := map[checks.Ref]int{} // the index of a root cause in d
 	for i := range d.Causes {
@@ -57,19 +56,12 @@ func complete(d *why.Document, g *why.Graph, replies []reply) {
 		from  string
 		cause checks.Ref
 	}
-	seen, manager := map[source]bool{}, map[checks.Ref]string{} // the first endpoint that reports an object
+	seen := map[source]bool{}
 	for _, r := range replies {
 		if r.doc.Namespace != d.Namespace {
 			continue
 		}
-		from, own := r.from, slices.DeleteFunc(slices.Clone(r.doc.Objects), func(o why.Object) bool { return o.Reconciler == "" })
-		for _, o := range own {
-			from = cmp.Or(manager[id(o.Ref)], from)
-		}
-		for _, o := range own {
-			manager[id(o.Ref)] = from
-		}
-		first := source{from: from} // the first document of an endpoint is the one that was asked for
+		first := source{from: r.from} // the first document of an endpoint is the one that was asked for
 		if !seen[first] {
 			seen[first] = true
 			d.Unseen += r.doc.Unseen
@@ -78,10 +70,10 @@ func complete(d *why.Document, g *why.Graph, replies []reply) {
 			d.Waiting += max(0, r.doc.Waiting-waiting(r.doc))
 		}
 		for _, c := range r.doc.Causes {
-			if len(c.Objects) == 0 || seen[source{from, id(c.Objects[0])}] {
+			if len(c.Objects) == 0 || seen[source{r.from, id(c.Objects[0])}] {
 				continue
 			}
-			seen[source{from, id(c.Objects[0])}] = true
+			seen[source{r.from, id(c.Objects[0])}] = true
 			root := c
 			if merged, ok := g.Cause(c.Objects[0]); ok {
 				root = merged
