@@ -20,14 +20,15 @@ const Again, againAtMost = 50 * time.Millisecond, 30 * time.Second
 func (s *Store) Ended(ctx context.Context, name types.NamespacedName, result reconcile.Result, err error, now func() time.Time) (reconcile.Result, error) {
 	known := s.Get(name)
 	switch {
-	case err != nil && apierrors.IsConflict(err): // IsConflict allocates for nil
+	case err == nil && known.Failures == 0: // almost always
+	case err == nil:
+		s.Change(name, func(e *Entry) { e.Failures = 0 })
+	case apierrors.IsConflict(err):
 		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or created again; it is read again", "conflict", err.Error())
 		result, err = reconcile.Result{RequeueAfter: Delay(int(known.Failures), Again, againAtMost)}, nil
 		s.Change(name, func(e *Entry) { e.Failures = min(e.Failures, 100) + 1 })
-	case err == nil && known.Failures != 0:
-		s.Change(name, func(e *Entry) { e.Failures = 0 })
 	}
-	if result.RequeueAfter != 0 && (known.TimedOut || known.Verdict != Verdict{}) { // otherwise it has no times
+	if result.RequeueAfter != 0 {
 		s.Due(name, now().Add(result.RequeueAfter))
 	}
 	return result, err

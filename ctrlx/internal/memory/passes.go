@@ -40,15 +40,12 @@ func (s *Store) Passed(name types.NamespacedName, p Pass) {
 		if s.passes == nil {
 			s.passes = map[types.NamespacedName][]shortPass{}
 		}
-		for other, of := range s.passes {
+		k = make([]shortPass, 0, maxKept)
+		for other := range s.passes {
 			if len(s.passes) < MaxHistories {
 				break
 			}
 			delete(s.passes, other)
-			k = of[:0] // without an allocation
-		}
-		if k == nil {
-			k = make([]shortPass, 0, maxKept)
 		}
 	}
 	if len(k) == maxKept {

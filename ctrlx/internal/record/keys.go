@@ -15,7 +15,6 @@ type Keys struct {
 // Sign signs the operation of r, which began in this process. An operation that was
 // decoded keeps its signature: else a new key would change every record.
 func (k *Keys) Sign(r *Record) {
-	r.Operation.Signature = nil
 	if len(k.Keys) > 0 {
 		r.Operation.Signature = r.mac(k.Keys[0])
 	}

@@ -416,7 +416,7 @@ func TestTextOf(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for _, odd := range []string{"uid", "uid=%4", "uid=7; clock.read=a", "uid=7; success.time=noon"} {
-		if _, err := parse(odd); !errors.Is(err, errField) {
+		if _, err := parse(odd); !errors.Is(err, errField) || !strings.HasPrefix(err.Error(), "a field of the record cannot be read") {
 			t.Errorf("%s: the error is %v", odd, err)
 		}
 	}

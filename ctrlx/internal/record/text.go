@@ -29,16 +29,12 @@ var errField = errors.New("a field of the record cannot be read")
 
 // text returns the text of r.
 func (r *Record) text() string {
-	var b strings.Builder
+	var fields []string
 	field := func(name string, values ...string) {
-		if b.Len() > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(name)
 		for i, v := range values {
-			b.WriteByte("=,"[min(i, 1)])
-			b.WriteString(escape(v))
+			values[i] = escape(v)
 		}
+		fields = append(fields, name+"="+strings.Join(values, ","))
 	}
 	basis := func(prefix string, of Basis) {
 		field(prefix+".self", of.Self)
@@ -72,7 +68,7 @@ func (r *Record) text() string {
 	if r.Handled != "" {
 		field("handled", r.Handled)
 	}
-	return b.String()
+	return strings.Join(fields, "; ")
 }
 
 // parse returns the record of a text. It ignores fields of a later release.
