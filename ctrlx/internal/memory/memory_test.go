@@ -106,15 +106,15 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// A pass clears a scheduled correction or a request, also if there is only one of them.
+// A pass clears a request, a state that the last pass left, or a scheduled correction, also if there is only one of them.
 func TestBeginOne(t *testing.T) {
 	name := types.NamespacedName{Name: "a"}
-	for _, was := range []Entry{{Retry: true}, {Rare: Rare{Fight: &Fight{Scheduled: true}}}} {
+	for _, was := range []Entry{{Kept: true}, {Retry: true}, {Rare: Rare{Left: &Left{}}}, {Rare: Rare{Fight: &Fight{Scheduled: true}}}} {
 		var s Store
 		s.Change(name, func(e *Entry) { *e = was })
-		s.Begin(name)
-		if e := s.Get(name); e.Retry || e.Fight != nil && e.Fight.Scheduled {
-			t.Errorf("it was %+v, and is %+v", was, e)
+		before := s.Begin(name)
+		if e := s.Get(name); !cmp.Equal(before, was) || e.Retry || e.Left != nil || e.Fight != nil && e.Fight.Scheduled {
+			t.Errorf("it was %+v, and is %+v; Begin returned %+v", was, e, before)
 		}
 	}
 }
@@ -252,9 +252,9 @@ func TestPassesAreBounded(t *testing.T) {
 	if all := s.Passes(last); len(all) != 1 || all[0].At.Unix() != MaxHistories+10 {
 		t.Errorf("the passes of the last object are %v", all)
 	}
-	want := []Pass{{time.Unix(9, 0), 9, Verdict{Reason: "9"}}, {time.Unix(8, 0), 8, Verdict{Reason: "8"}}, {time.Unix(7, 0), 7, Verdict{Reason: "7"}}, {time.Unix(6, 0), 6, Verdict{Reason: "6"}}, {time.Unix(5, 0), 5, Verdict{Reason: "5"}}}
+	want := []Pass{{time.Unix(9, 0), 9, Verdict{Reason: "8"}}, {time.Unix(8, 0), 8, Verdict{Reason: "7"}}, {time.Unix(7, 0), 7, Verdict{Reason: "7"}}, {time.Unix(6, 0), 6, Verdict{Reason: "6"}}, {time.Unix(5, 0), 5, Verdict{Reason: "5"}}}
 	for i := range 10 {
-		s.Passed(last, Pass{time.Unix(int64(i), 0), time.Duration(i), Verdict{Reason: fmt.Sprint(i)}})
+		s.Passed(last, Pass{time.Unix(int64(i), 0), time.Duration(i), Verdict{Reason: fmt.Sprint(i - i/8%2)}})
 	}
 	if diff := cmp.Diff(want, s.Passes(last)); diff != "" {
 		t.Errorf("the last five passes: -want, +got:\n%s", diff)

@@ -41,11 +41,11 @@ func (s *Store) Passed(name types.NamespacedName, p Pass) {
 			s.passes = map[types.NamespacedName][]shortPass{}
 		}
 		k = make([]shortPass, 0, maxKept)
-		for other := range s.passes {
-			if len(s.passes) < MaxHistories {
+		if len(s.passes) == MaxHistories {
+			for other := range s.passes {
+				delete(s.passes, other)
 				break
 			}
-			delete(s.passes, other)
 		}
 	}
 	if len(k) == maxKept {
