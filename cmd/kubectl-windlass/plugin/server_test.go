@@ -22,11 +22,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -36,6 +38,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow/why"
+	"github.com/windlass-go/windlass/internal/testing/patience"
 	"github.com/windlass-go/windlass/internal/testing/smallserver"
 )
 
@@ -292,7 +295,7 @@ func conditions(ready, reason, message, more string) map[string]any {
 
 // serve makes a service in a namespace whose endpoint is handler, which listens on
 // an address that the API server may reach by its proxy. It returns the name for
-// --service. It skips the test on a server without a proxy.
+// --service when the proxy knows the endpoint. It skips the test on a server without a proxy.
 func serve(t *testing.T, namespace, name string, handler http.Handler) string {
 	t.Helper()
 	requireKube(t)
@@ -301,7 +304,10 @@ func serve(t *testing.T, namespace, name string, handler http.Handler) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler}}
+	mux := http.NewServeMux()
+	mux.Handle(documentPath, handler)
+	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {}) // the handler does not see the questions below
+	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: mux}}
 	s.Start()
 	t.Cleanup(s.Close)
 	port := int32(listener.Addr().(*net.TCPAddr).Port)
@@ -346,6 +352,18 @@ func serve(t *testing.T, namespace, name string, handler http.Handler) string {
 			t.Error(err)
 		}
 	})
+	// The proxy takes endpoints from a cache, which gets them by a watch. Until then the API server itself answers 503.
+	core, err := corev1client.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patience.Until(time.Minute, func() bool {
+		err = core.RESTClient().Get().Namespace(namespace).Resource("services").Name("http:" + name + ":metrics").SubResource("proxy").Do(t.Context()).Error()
+		return !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "no endpoints available")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return namespace + "/" + name
 }
 
