@@ -859,7 +859,8 @@ func namespace(t testing.TB) string {
 type traffic struct {
 	mu     sync.Mutex
 	counts map[string]int
-	last   time.Time
+	begun  int // requests, also those that are not in counts any more
+	open   int // requests without an answer, but for watches
 	// saw is called for each request.
 	saw func(*http.Request)
 	// deaf is not nil while watches are broken without an error: their events do not arrive.
@@ -879,7 +880,11 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.counts = map[string]int{}
 	}
 	w.counts[what]++
-	w.last = time.Now()
+	w.begun++
+	if what[:5] != "WATCH" {
+		w.open++
+		defer func() { w.mu.Lock(); w.open--; w.mu.Unlock() }()
+	}
 	saw := w.saw
 	w.mu.Unlock()
 	if saw != nil {
@@ -922,7 +927,7 @@ func describe(req *http.Request) string {
 // take gives what was asked since the last time, once nothing was asked for a second.
 func (t *traffic) take(test *testing.T) map[string]int {
 	test.Helper()
-	t.quiet(test, time.Second)
+	t.quiet(test)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	counts := t.counts
@@ -930,27 +935,26 @@ func (t *traffic) take(test *testing.T) map[string]int {
 	return counts
 }
 
-// quiet waits until nothing was asked for some time.
-func (t *traffic) quiet(test *testing.T, pause time.Duration) {
+// quiet waits until nothing was asked for a second, and each request has its answer. It counts looks and not the time,
+// which passes while this process does not run.
+func (t *traffic) quiet(test *testing.T) {
 	test.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(patience)
-	for {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			test.Fatalf("the manager does not stop to ask: %v", t.counts)
-		}
+	const pause = 50 * time.Millisecond
+	seen, idle := 0, 0
+	for range patience / pause {
+		time.Sleep(pause)
 		t.mu.Lock()
-		idle := time.Since(t.last)
+		if idle++; t.begun != seen || t.open > 0 {
+			seen, idle = t.begun, 0
+		}
 		t.mu.Unlock()
-		if idle >= pause {
+		if idle == int(time.Second/pause) {
 			return
 		}
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	test.Fatalf("the manager does not stop to ask: %v", t.counts)
 }
 
 func (o *operator) create(spec AppSpec) *App {

@@ -56,7 +56,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 		t.Errorf("each kind is watched once: %v", got)
 	}
 	same(t, "what is asked while they wait",
-		map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty())
+		map[string]int{}, o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty())
 	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(o.namespace, "db-7")})
 	if err != nil || result.RequeueAfter < 45*time.Minute {
 		t.Errorf("a waiter of a watched object is requeued at the resync: %+v, %v", result, err)
@@ -69,7 +69,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 		t.Error("nothing was written, so the test shows nothing")
 	}
 	same(t, "what is asked after a write that changes nothing",
-		map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty())
+		map[string]int{}, o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty())
 	if got := o.asked(); len(got) > 0 {
 		t.Errorf("nothing is asked of the cloud: %q", got)
 	}
