@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"regexp"
@@ -55,21 +54,23 @@ func TestWhyRights(t *testing.T) {
 	apitest.RequireKube(t)
 	t.Parallel()
 	space := apitest.Namespace(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
 	skip := true
 	mgr, err := ctrl.NewManager(apitest.Config, ctrl.Options{
-		Metrics:    metricsserver.Options{BindAddress: address, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mgr.AddMetricsServerExtraHandler(ctrlx.WhyPath, ctrlx.Why(mgr)); err != nil {
+	// The metrics server of a manager does not tell the port that it chose.
+	server, err := metricsserver.NewServer(metricsserver.Options{
+		BindAddress: "127.0.0.1:0", SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization,
+		ExtraHandlers: map[string]http.Handler{ctrlx.WhyPath: ctrlx.Why(mgr)},
+	}, mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mgr.Add(server); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -108,6 +109,7 @@ func TestWhyRights(t *testing.T) {
 	}
 	https := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // a certificate of the test's own server
 	ask := func(token string) string {
+		address := server.(interface{ GetBindAddr() string }).GetBindAddr() // empty until it listens
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+ctrlx.WhyPath, nil)
 		if err != nil {
 			t.Fatal(err)
