@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +31,7 @@ func TestRun(t *testing.T) {
 	go func() {
 		ended <- serve(ctx, apitest.As(apitest.Account), ctrl.Options{
 			LeaderElection: true, LeaderElectionID: "operator.kusto.example.com", LeaderElectionNamespace: "kusto-operator",
+			LeaseDuration: new(time.Hour), RenewDeadline: new(30 * time.Minute), // a busy machine renews late
 			LeaderElectionReleaseOnCancel: true, Metrics: metricsserver.Options{BindAddress: "0"},
 		})
 	}()
