@@ -601,7 +601,7 @@ func TestForbidden(t *testing.T) {
 	o.message("set", `cannot list resource "clusters" in API group "test.windlass-go.github.io"`)
 	o.database("free", "")
 	o.until("free", "True Succeeded")
-	if took := time.Since(started); took > 15*syncs { // 31 of them if each database waits for the watch
+	if took := time.Since(started); took > 30*syncs { // 31 of them if each database waits for the watch
 		t.Errorf("they hold up each other: %s", took)
 	}
 	// What starts later, another controller say, waits for all that is watched.

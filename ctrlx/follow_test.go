@@ -481,7 +481,7 @@ func TestUsedSecret(t *testing.T) {
 		t.Error("the Secret has no finalizer")
 	}
 	o.rotate(secret, "b")
-	o.eventually("the rotation causes a pass of each", func() bool { return o.count("put user 1") == 2 && o.count("put follower 1") == 2 })
+	o.eventually("the rotation causes a pass of each", func() bool { return o.count("put user 1") > 1 && o.count("put follower 1") > 1 })
 }
 
 var (

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/testing/patience"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -196,9 +197,7 @@ func TestPassesDoNotWaitForReaders(t *testing.T) {
 		other.Decided(types.NamespacedName{Name: "a"}, memory.Verdict{State: flow.StateFailed}, false, false, time.Time{})
 		other.Stop()
 	}()
-	select {
-	case <-done:
-	case <-time.After(30 * time.Second):
+	if !patience.Wait(done, 30*time.Second, nil) {
 		t.Error("the pass waits")
 	}
 	for range read {
