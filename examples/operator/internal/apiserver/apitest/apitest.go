@@ -159,7 +159,7 @@ func Kubeconfig(t *testing.T) string {
 // over. It has no deadline, which a busy machine would miss.
 func Eventually(t *testing.T, holds func() (bool, error)) {
 	t.Helper()
-	pauses := wait.Backoff{Duration: 20 * time.Millisecond, Steps: 2000}
+	pauses := wait.Backoff{Duration: 20 * time.Millisecond, Steps: 9000}
 	if err := wait.ExponentialBackoff(pauses, holds); err != nil {
 		t.Errorf("it does not happen: %v", err)
 	}
