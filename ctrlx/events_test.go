@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/why"
 )
 
 // Events of ordinary waits are Normal and name the awaited object. Events of
@@ -107,6 +108,8 @@ func TestEventOfTimeout(t *testing.T) {
 	same(t, "the events", []string{"Warning Timeout " + "Paused: " + want}, d.reported())
 	same(t, "the message", want, d.message())
 	same(t, "the conditions", "False Timeout Stalled Processing Paused", d.says())
+	o := whyDocument(t, ctrlx.Why(d.manager), "?ready=true").Objects[0]
+	same(t, "the answer of Why", why.Object{State: why.Failed, Reason: "Timeout"}, why.Object{State: o.State, Reason: o.Reason})
 }
 
 // The reporter of events is the reconciler, unless an option sets it.

@@ -113,16 +113,13 @@ func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) t
 // Causes returns the predicate of the events that cause a pass. It adds delayed
 // passes to q.
 func (r *Reconciler[T]) Causes(q workqueue.TypedRateLimitingInterface[reconcile.Request]) predicate.Predicate {
-	r.writers.Add = func(name types.NamespacedName, after time.Duration) bool {
-		q.AddAfter(reconcile.Request{NamespacedName: name}, after)
-		return true
-	}
+	_ = r.waker.Start(context.Background(), q)
 	return r.writers.Events(asked, r.causes())
 }
 
 // SourcesOf returns the sources that options added to r.
 func SourcesOf[T client.Object](r *Reconciler[T], mgr manager.Manager) ([]source.Source, error) {
-	all, _, err := sources.Of(r.opt.watches, mgr, r.name, r.kind.New(), r.caused)
+	all, _, err := sources.Of(r.opt.watches, mgr, r.name, r.kind.New(), r.memory.Caused)
 	return all, err
 }
 

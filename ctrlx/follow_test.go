@@ -955,9 +955,11 @@ func TestShortNote(t *testing.T) {
 		reason, note, want string
 	}{
 		"Short":   {"it fits", "it waits" + root(600), "it waits" + root(600)},
+		"Full":    {"it just fits", strings.Repeat("x", most), strings.Repeat("x", most)},
+		"Fuller":  {"it does not fit", strings.Repeat("x", most+1), strings.Repeat("x", most-3) + "..."},
 		"Cycle":   {"a cycle is longer than half of a note", message + root(900), strings.Repeat("ä", 60) + "..." + root(900)},
 		"Longest": {"the root cause fills the note", message + root(most-3), "..." + root(most-3)},
-		"Longer":  {"the root cause is longer than a note", "it waits" + root(most), "it waits" + root(most)[:most-8-3] + "..."},
+		"Longer":  {"the root cause is longer than a note", "it waits" + root(most-2), "it waits" + root(most - 2)[:most-8-3] + "..."},
 	}
 	for _, tc := range cases {
 		if got := ctrlx.ShortNote(tc.note); got != tc.want || len(got) > most {

@@ -57,14 +57,14 @@ func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	at, known := p.of[name]
+	at := p.of[name]
 	switch {
 	case p.leads && p.running.Err() != nil:
 		return false
 	case at.waits:
 		return p.leads
-	case !known && !p.room(now):
-		p.many = p.many || !p.leads
+	case !p.room(now):
+		p.many = !p.leads
 		return false
 	}
 	at.waits = true
@@ -73,7 +73,7 @@ func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
 	}
 	p.of[name] = at
 	if p.leads {
-		r.caused(name)
+		r.memory.Caused(name)
 		r.waker.Add(name, max(0, at.began.Add(pokeInterval).Sub(now)))
 	}
 	return p.leads
@@ -124,14 +124,14 @@ func (r *core) pokeBegins(name types.NamespacedName) {
 // controller. It is called with the lock of the pokes held.
 func (r *core) lead() {
 	p := &r.pokes
-	if p.leads || p.running == nil || p.running.Err() != nil {
+	if p.leads || p.running == nil {
 		return
 	}
 	if p.leads = true; p.many {
 		r.memory.CausedAll()
 	}
 	for name, at := range p.of {
-		r.caused(name)
+		r.memory.Caused(name)
 		if at.waits {
 			r.waker.Add(name, 0)
 		}

@@ -133,7 +133,7 @@ func (r *core) misnamed(req reconcile.Request, read client.Object) bool {
 		return false
 	}
 	r.forget(req)
-	r.caused(name)
+	r.memory.Caused(name)
 	r.waker.Add(name, pokeInterval) // the bound of Poke, whatever the namespaces
 	return true
 }

@@ -40,11 +40,9 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	}
 	r.kind.GroupVersionKind = gvk
 	r.client = mgr.GetClient()
-	if r.target != nil {
-		r.clients = &identities{mgr, lru.New(maxIdentities)}
-	}
+	r.clients = &identities{mgr, lru.New(maxIdentities)}
 	r.recorder = r.opt.recorder(mgr, r.name)
-	added, kinds, err := sources.Of(r.opt.watches, mgr, r.name, r.kind.New(), r.caused)
+	added, kinds, err := sources.Of(r.opt.watches, mgr, r.name, r.kind.New(), r.memory.Caused)
 	if err != nil {
 		return err
 	}
@@ -168,17 +166,16 @@ func SetupAll(mgr manager.Manager, registry *flow.Registry[client.Object], kinds
 		switch {
 		case k.new == nil:
 			errs = append(errs, fmt.Errorf("ctrlx: SetupAll: kind %d is the zero Kind: make it with NewKind", i+1))
-			continue
 		case given[k.name]:
 			errs = append(errs, fmt.Errorf("ctrlx: SetupAll: kind %q is given twice: remove one", k.name))
-			continue
+		default:
+			given[k.name] = true
+			s, err := k.new(registry)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("ctrlx: SetupAll: %w", err))
+			}
+			all = append(all, s)
 		}
-		given[k.name] = true
-		s, err := k.new(registry)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("ctrlx: SetupAll: %w", err))
-		}
-		all = append(all, s)
 	}
 	for _, name := range slices.DeleteFunc(registry.Kinds(), func(name string) bool { return given[name] }) {
 		errs = append(errs, fmt.Errorf("ctrlx: SetupAll: kind %q is registered and not given: add ctrlx.NewKind(%q, ...)", name, name))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,7 @@ func TestSetUpPanics(t *testing.T) {
 	as := ctrlx.WithImpersonation(func(*testv1.Database) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })
 	key := make([]byte, 32)
 	with(ctrlx.WithWakeLimit(1, 1), ctrlx.WithSyncTimeout(1), ctrlx.WithPassTimeout(1), ctrlx.WithPollInterval(time.Second))() // the least values
+	with(ctrlx.WithPassTimeout(1), ctrlx.WithController(controller.Options{}))()                                               // whose other fields are the user's
 	if l := ctrlx.WakeLimit(3, 2*time.Second); l.Limit() != 1.5 || l.Burst() != 3 {
 		t.Errorf("3 wake-ups in 2 seconds are %v in a second, and %d at once", l.Limit(), l.Burst())
 	}
@@ -81,7 +83,7 @@ func TestSetUpPanics(t *testing.T) {
 		"OtherConditions": {"it could not be called", with(ctrlx.WithConditions(func(*testv1.Cluster) *[]metav1.Condition { return nil })), "WithConditions was given a func(*testv1.Cluster)"},
 		"OwnedBy":         {"nil", func() { ctrlx.WithOwner((func(resource *testv1.Database) checks.Ref)(nil)) }, "ctrlx: WithOwner: the function is nil"},
 		"WithConditions":  {"nil", func() { ctrlx.WithConditions[*testv1.Database](nil) }, "ctrlx: WithConditions: the function is nil"},
-		"FinalizerSpace":  {"the API server refuses it", func() { ctrlx.WithFinalizer("my finalizer") }, `ctrlx: WithFinalizer("my finalizer"): `},
+		"FinalizerPart":   {"the API server refuses it", func() { ctrlx.WithFinalizer("my.example.com/") }, `ctrlx: WithFinalizer("my.example.com/"): name part must be non-empty; name part must`},
 		"WithFinalizer":   {"the API server refuses it", func() { ctrlx.WithFinalizer("") }, "ctrlx: WithFinalizer: the name is empty"},
 		"NilOption":       {"it is a mistake", with(nil), "ctrlx: New: Database: option 1 is nil"},
 		"NilFlow":         {"an option of flow may be one, too", with(flow.Option(nil)), "ctrlx: New: Database: option 1 is nil"},
@@ -96,10 +98,10 @@ func TestSetUpPanics(t *testing.T) {
 		"FromStart":      {"there is no time-out", with(ctrlx.WithTimeoutFromStart()), "ctrlx: New: Database: WithTimeoutFromStart needs a method GetTimeout of *testv1.Database or of its field Spec"},
 		"PollEvery":      {"it would do nothing else", func() { ctrlx.WithPollInterval(time.Millisecond) }, "ctrlx: WithPollInterval(1ms): give at least 1s"},
 		"WatchNone":      {"it would say nothing", func() { ctrlx.WithWatchedKinds() }, "ctrlx: WithWatchedKinds: give at least one kind"},
-		"WatchNoKind":    {"it names no kind", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "apps"}) }, "give the name of a kind"},
+		"WatchNoKind":    {"it names no kind", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "apps"}) }, `ctrlx: WithWatchedKinds: ".apps": give the name of a kind, or *`},
 		"WatchAnyGroup":  {"a kind has one group", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "*", Kind: "Secret"}) }, "give the name of a kind, or *"},
 		"UnwatchedNone":  {"it would say nothing", func() { ctrlx.WithUnwatchedKinds() }, "ctrlx: WithUnwatchedKinds: give at least one kind"},
-		"UnwatchedAll":   {"nothing would wake any object", func() { ctrlx.WithUnwatchedKinds(schema.GroupKind{Group: "*", Kind: "*"}) }, "give the name of a kind"},
+		"UnwatchedAll":   {"nothing would wake any object", func() { ctrlx.WithUnwatchedKinds(schema.GroupKind{Group: "*", Kind: "*"}) }, `ctrlx: WithUnwatchedKinds: "*.*": give the name of a kind`},
 		"UnfollowedAll":  {"no option would be needed then", func() { ctrlx.WithUnfollowedKinds(schema.GroupKind{Kind: "*"}) }, `ctrlx: WithUnfollowedKinds: "*": give the name of a kind`},
 		"WakeNone":       {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
 		"WakeNever":      {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
@@ -129,7 +131,7 @@ func TestSetUpPanics(t *testing.T) {
 		"IndexNoField":   {"no query could name it", func() { ctrlx.WithIndex(clustersOf(checks.Query{Field: " "}), byState) }, `ctrlx: WithIndex: " ": give the kind and the field of the set, and a function`},
 		"IndexNoKind":    {"it is the set of no kind", func() { ctrlx.WithIndex(checks.Query{Field: "state"}, byState) }, `ctrlx: WithIndex: "state": give the kind and the field of the set, and a function`},
 		"IndexNoFunc":    {"it would panic at the first event", func() { ctrlx.WithIndex[*testv1.Cluster](state, nil) }, `ctrlx: WithIndex: "state": give the kind and the field of the set, and a function`},
-		"IndexInterface": {"it names no kind", func() { ctrlx.WithIndex(state, func(client.Object) []string { return nil }) }, "Object is no pointer to a struct"},
+		"IndexInterface": {"it names no kind", func() { ctrlx.WithIndex(state, func(client.Object) []string { return nil }) }, fmt.Sprintf("ctrlx: WithIndex: %q: %s is no pointer to a struct", state.Field, reflect.TypeFor[client.Object]())},
 
 		"TargetAndAs": {"there is one client for the target", with(target, as), "WithImpersonation is given, and WithTargetClient is, too"},
 		"TargetTwice": {"there is one client for the target", with(target, target), "WithTargetClient is given, and WithTargetClient is, too"},
@@ -224,7 +226,7 @@ func TestSetupWithManager(t *testing.T) {
 		"NilPointer":  {"there is no manager", func() error { return make().SetupWithManager((*idleManager)(nil)) }, "ctrlx: Database: the manager is nil"},
 		"NotAPointer": {"two copies would not share a cache", func() error { return make().SetupWithManager(struct{ manager.Manager }{newManager(t, scheme)}) }, "ctrlx: Database: the manager is a struct"},
 		"Refused": {"nothing would report the orphans", func() error {
-			return make().SetupWithManager(&refusing{newHarness(t).manager, func(n int, _ manager.Runnable) bool { return n == 4 }})
+			return make().SetupWithManager(&refusing{newHarness(t).manager, func(n int, r manager.Runnable) bool { _, ok := r.(reconcile.Reconciler); return n == 4 && !ok }})
 		}, "ctrlx: Database: the cloud is broken"},
 		"NoController": {"nothing would call it", func() error {
 			return make().SetupWithManager(&refusing{newHarness(t).manager, func(_ int, r manager.Runnable) bool { _, ok := r.(reconcile.Reconciler); return ok }})
@@ -684,10 +686,14 @@ func TestFlowByItself(t *testing.T) {
 	if all := rec.passes("default", "a"); len(all) != 1 || all[0] != "error" {
 		t.Errorf("the spans are %q", all)
 	}
-	ignored := checks.Ignore("another operator has it")
-	d.reconciler(checking(flow.PointEntryCheck, answers(&ignored))).Flow().Reconcile(log.context(t.Context(), 0), d.read())
-	if got := log.took(); len(got) > 0 {
-		t.Errorf("the lines of an ignored object are %q", got)
+	for _, tc := range []struct {
+		res  checks.Result
+		want int
+	}{{checks.Ignore("another operator has it"), 0}, {checks.Block("Busy", "it is busy"), 1}} {
+		d.reconciler(checking(flow.PointEntryCheck, answers(&tc.res))).Flow().Reconcile(log.context(t.Context(), 0), d.read())
+		if got := log.took(); len(got) != tc.want {
+			t.Errorf("the lines of an object with the result %v are %q", tc.res, got)
+		}
 	}
 	if r.Observer() == nil || d.reconciler(flow.Extensions[*App]{}, ctrlx.WithoutTelemetry()).Observer() != nil {
 		t.Error("Observer does not return the observer of New")

@@ -117,12 +117,12 @@ func (i *identities) client(as rest.ImpersonationConfig) (client.Client, error) 
 func impersonating[T client.Object](as func(T) rest.ImpersonationConfig, r *core) targeting[T] {
 	return func(_ context.Context, local client.Client, obj T) (client.Client, error) {
 		identity := as(obj)
-		switch none := identity.UID == "" && len(identity.Groups) == 0 && len(identity.Extra) == 0; {
-		case identity.UserName == "" && none:
-			return local, nil
-		case identity.UserName == "":
+		switch {
+		case identity.UserName != "":
+			return r.clients.client(identity)
+		case identity.UID != "" || len(identity.Groups) > 0 || len(identity.Extra) > 0:
 			return nil, errors.New("groups, a UID or extra fields without a user: give rest.ImpersonationConfig a UserName")
 		}
-		return r.clients.client(identity)
+		return local, nil
 	}
 }

@@ -3,6 +3,9 @@ package ctrlx_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -120,7 +123,13 @@ func TestTargetFails(t *testing.T) {
 // Each identity has its client, which is made once.
 func TestIdentities(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
-	d.manager.config = &rest.Config{Host: "https://localhost:1"}
+	var asked http.Header
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		asked = req.Header
+		maps.DeleteFunc(asked, func(name string, _ []string) bool { return !strings.HasPrefix(name, "Impersonate-") })
+	}))
+	defer server.Close()
+	d.manager.config = &rest.Config{Host: server.URL}
 	var as rest.ImpersonationConfig
 	var got []client.Client
 	d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
@@ -146,20 +155,28 @@ func TestIdentities(t *testing.T) {
 		as     rest.ImpersonationConfig
 		want   func(client.Client) bool
 	}{
-		"Nobody": {"that is the manager itself", rest.ImpersonationConfig{}, func(c client.Client) bool { return c == d.api }},
-		"Empty":  {"so is this", rest.ImpersonationConfig{Groups: []string{}, Extra: map[string][]string{}}, func(c client.Client) bool { return c == d.api }},
-		"Again":  {"it is the same", jane, func(c client.Client) bool { return c == first }},
-		"Group":  {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g"}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
-		"Groups": {"two groups are not one", rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g", "h"}}, func(c client.Client) bool { return c != oneGroup && c != nil }},
-		"Extra":  {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Extra: map[string][]string{"a": {"b"}}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
-		"UID":    {"it is another one", rest.ImpersonationConfig{UserName: "jane", UID: "1"}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
-		"NoUser": {"the API server knows no such identity", rest.ImpersonationConfig{Groups: []string{"g"}}, func(c client.Client) bool { return c == nil }},
+		"Nobody":      {"that is the manager itself", rest.ImpersonationConfig{}, func(c client.Client) bool { return c == d.api }},
+		"Empty":       {"so is this", rest.ImpersonationConfig{Groups: []string{}, Extra: map[string][]string{}}, func(c client.Client) bool { return c == d.api }},
+		"Again":       {"it is the same", jane, func(c client.Client) bool { return c == first }},
+		"Group":       {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g"}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
+		"Groups":      {"two groups are not one", rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g", "h"}}, func(c client.Client) bool { return c != oneGroup && c != nil }},
+		"Extra":       {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Extra: map[string][]string{"a": {"b"}}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
+		"UID":         {"it is another one", rest.ImpersonationConfig{UserName: "jane", UID: "1"}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
+		"NoUser":      {"the API server knows no such identity", rest.ImpersonationConfig{Groups: []string{"g"}}, func(c client.Client) bool { return c == nil }},
+		"NoUserUID":   {"nor this one", rest.ImpersonationConfig{UID: "1"}, func(c client.Client) bool { return c == nil }},
+		"NoUserExtra": {"nor this one", rest.ImpersonationConfig{Extra: map[string][]string{"a": {"b"}}}, func(c client.Client) bool { return c == nil }},
 	}
 	for name, tc := range cases {
-		if c := ask(tc.as); !tc.want(c) || name == "NoUser" && !strings.Contains(d.message(), "give rest.ImpersonationConfig a UserName") {
+		if c := ask(tc.as); !tc.want(c) || strings.HasPrefix(name, "NoUser") && !strings.Contains(d.message(), "give rest.ImpersonationConfig a UserName") {
 			t.Errorf("%s: %s: %v", name, tc.reason, c)
 		}
 	}
+	reused := rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g"}, Extra: map[string][]string{"a": {"b"}}}
+	c := ask(reused)
+	reused.Groups[0], reused.Extra["a"][0], reused.Extra["c"] = "admins", "admins", []string{"admins"} // by the function of the user
+	_ = c.Get(t.Context(), named("a"), &App{})
+	same(t, "the identity of a client is that of its first pass", http.Header{"Impersonate-User": {"jane"}, "Impersonate-Group": {"g"}, "Impersonate-Extra-A": {"b"}}, asked)
+	ask(jane) // the latest of all
 	for i := range ctrlx.MaxIdentities {
 		ask(rest.ImpersonationConfig{UserName: string(rune('a'+i%26)) + strings.Repeat("x", i)})
 	}

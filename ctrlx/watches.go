@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -89,14 +88,6 @@ func watching(w sources.Watch) Option {
 		}
 	}
 	return option(func(o *options) { o.watches = append(o.watches, w) })
-}
-
-// caused notes that an event concerns an object, before a request for it is in
-// the queue.
-func (r *core) caused(name types.NamespacedName) {
-	if r.settles {
-		r.memory.Caused(name)
-	}
 }
 
 // WithWatchedKinds names kinds that the manager may watch because a reference

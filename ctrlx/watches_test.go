@@ -286,6 +286,7 @@ func TestPoke(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ctrlx.StartPokes(ctx, r, q, elected)
 		expect("without the leadership", r.Poke(named("b")), false)
+		expect("again, without the leadership", r.Poke(named("b")), false)
 		close(elected)
 		synctest.Wait()
 		expect("the kept ones, as the leader", r.Poke(named("a")), true, "a after 0s", "b after 0s")
@@ -347,8 +348,11 @@ func TestPokeOfNoNamespace(t *testing.T) {
 func TestPokeBeforeTheFirstPass(t *testing.T) {
 	for _, many := range []int{0, ctrlx.MaxPokes} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, program("p", nil))
+			b := anApp(AppSpec{})
+			b.Name, b.UID = "b", "b"
+			d := newHarness(t, anApp(AppSpec{}), b).with(flow.Extensions[*App]{}, program("p", nil))
 			d.pass()
+			d.passOver(d.context(), "b")
 			d.restart()
 			d.took()
 			r, q := d.reconciler(flow.Extensions[*App]{}, program("p", nil)), &pokedQueue{}
@@ -365,6 +369,10 @@ func TestPokeBeforeTheFirstPass(t *testing.T) {
 			}
 			if n := len(q.took()); n != many {
 				t.Errorf("%d objects are in the queue, want %d", n, many)
+			}
+			r.Poke(named("b"))
+			if d.passOver(d.context(), "b"); d.took() != "apply" {
+				t.Errorf("with %d other pokes, the leader leaves out the first pass over a poked object", many)
 			}
 			stop()
 			synctest.Wait()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -72,10 +73,7 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(why.Obj
 	describing := func(name types.NamespacedName) why.Object {
 		return why.Object{Ref: r.id(name), Reconciler: r.name}
 	}
-	for _, u := range r.memory.All() {
-		if u.Verdict == (memory.Verdict{}) && !u.TimedOut {
-			continue
-		}
+	for _, u := range slices.DeleteFunc(r.memory.All(), func(u memory.Named) bool { return u.Verdict == (memory.Verdict{}) }) {
 		if err = ctx.Err(); err != nil {
 			return
 		}
@@ -93,10 +91,9 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(why.Obj
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opt.sync)
 	defer cancel()
-	err = r.engine.Cached(ctx, r.kind.GroupVersionKind, func(cached client.Object) {
-		obj, ok := cached.(T)
-		name := client.ObjectKeyFromObject(cached)
-		if !ok || reported[name] {
+	err = r.engine.Cached(ctx, r.kind.GroupVersionKind, func(obj client.Object) {
+		name := client.ObjectKeyFromObject(obj)
+		if reported[name] {
 			return
 		}
 		o := describing(name)
@@ -129,7 +126,7 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(why.Obj
 
 // stored returns the condition Ready of an object, and whether its last pass was
 // final. A function of the user may panic; then nothing is known.
-func (r reporter[T]) stored(obj T) (ready *metav1.Condition, final bool) {
+func (r reporter[T]) stored(obj client.Object) (ready *metav1.Condition, final bool) {
 	defer func() { _ = recover() }()
 	return meta.FindStatusCondition(r.kind.Conditions(obj), "Ready"), r.kind.Finished(obj)
 }
@@ -144,7 +141,7 @@ func (r reporter[T]) Decided(ctx context.Context, name types.NamespacedName) boo
 	if r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) != nil {
 		return false
 	}
-	_, final := r.stored(obj.(T))
+	_, final := r.stored(obj)
 	return final
 }
 

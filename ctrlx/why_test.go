@@ -20,6 +20,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -145,13 +147,19 @@ func TestWhySince(t *testing.T) {
 		reason string // of the condition
 		at     time.Time
 		want   time.Time
-	}{{"OwnerNotFound", noon.Add(-time.Hour), noon.Add(-time.Hour)}, {"OwnerNotFound", noon.Add(time.Hour), noon}, {"OwnerNotReady", noon.Add(-time.Hour), noon}} {
+		write  error // controller-runtime requeues the object, so the next pass is not known
+	}{{"OwnerNotFound", noon.Add(-time.Hour), noon.Add(-time.Hour), nil}, {"OwnerNotFound", noon.Add(time.Hour), noon, nil}, {"OwnerNotReady", noon.Add(-time.Hour), noon, nil}, {"OwnerNotReady", noon, noon, errBroken}} {
 		a := anApp(AppSpec{Cluster: "c"})
 		a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: tc.reason, LastTransitionTime: metav1.NewTime(tc.at)}}
 		d := newHarness(t, a).with(flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())})
-		d.pass()
+		d.refuse = tc.write
+		res, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: named("a")})
+		again := noon.Add(res.RequeueAfter)
+		if err != nil {
+			again = time.Time{}
+		}
 		objects := whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects
-		if o := objects[0]; !o.Since.Equal(tc.want) || o.Reason != "OwnerNotFound" || !o.Again.After(noon) {
+		if o := objects[0]; !o.Since.Equal(tc.want) || o.Reason != "OwnerNotFound" || !o.Again.Equal(again) || again.Equal(noon) || !errors.Is(err, tc.write) {
 			t.Errorf("after a restart with the condition %s of %s, the object is %+v", tc.reason, tc.at, o)
 		}
 	}
@@ -168,7 +176,7 @@ func TestWhyFinal(t *testing.T) {
 		d.pass()
 		h := ctrlx.Why(d.manager)
 		all, one := whyDocument(t, h, ""), whyDocument(t, h, "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a")
-		if len(all.Causes) != 1 || all.Causes[0].Reason != "Denied" || all.Causes[0].State != why.Failed || all.Waiting != 1 || len(one.Objects) != 1 {
+		if len(all.Causes) != 1 || all.Causes[0].Reason != "Denied" || all.Causes[0].State != why.Failed || all.Waiting != 1 || len(one.Objects) != 1 || len(all.Flows) != 1 || all.Flows[0].Name != "App" {
 			t.Errorf("%s: the causes are %+v, and the object is %+v", when, all.Causes, one.Objects)
 		}
 		d.restart()
@@ -177,6 +185,25 @@ func TestWhyFinal(t *testing.T) {
 	if doc := whyDocument(t, ctrlx.Why(d.with(flow.Extensions[*App]{}).manager), ""); len(doc.Objects) > 0 || doc.Unseen > 0 {
 		t.Errorf("a person removed the condition: %+v", doc)
 	}
+}
+
+// listHook calls a function before each list.
+type listHook struct {
+	client.Reader
+	do func()
+}
+
+func (l listHook) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	l.do()
+	return l.Reader.List(ctx, list, opts...)
+}
+
+// An object whose first pass ends while an answer is made is not unseen.
+func TestWhySeenMeanwhile(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	fails(errBroken)(d.with(flow.Extensions[*App]{}))
+	d.manager.cache.(*fakeCache).reader = listHook{d.api, func() { d.pass() }}
+	same(t, "the objects that no pass has reached", 0, whyDocument(t, ctrlx.Why(d.manager), "").Unseen)
 }
 
 // After a start, an answer counts the objects whose state is not known, until a
@@ -198,6 +225,7 @@ func TestWhyUnseen(t *testing.T) {
 		"Ready":     {"the condition is of its generation", []metav1.Condition{ready}, proceed, 0, false, [2]int{1, 0}},
 		"Changed":   {"the condition is of an earlier generation", []metav1.Condition{{Type: "Ready", Status: "True"}}, proceed, 1, false, [2]int{1, 0}},
 		"Ignored":   {"no pass writes its conditions", nil, ignore, 1, false, [2]int{0, 0}},
+		"Finished":  {"no pass is needed any more", nil, checks.Finished("Sealed", "for good"), 1, false, [2]int{1, 0}},
 		"Unwritten": {"the condition is not that of the last pass", []metav1.Condition{ready}, waits, 0, true, [2]int{0, 1}},
 		"Never":     {"no pass could write a condition", nil, waits, 1, true, [2]int{0, 1}},
 	}
@@ -209,7 +237,7 @@ func TestWhyUnseen(t *testing.T) {
 			d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("c", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return tc.result, nil }))}))
 			doc := whyDocument(t, ctrlx.Why(d.manager), "?ready=true")
 			before := doc.Unseen
-			if doc.Ready != 1-before || len(doc.Objects) != doc.Ready || doc.Ready == 1 && (doc.Objects[0].State != why.Ready || doc.Objects[0].Reason != "Succeeded") {
+			if doc.Ready != 1-before || len(doc.Objects) != doc.Ready || doc.Ready == 1 && (doc.Objects[0].State != why.Ready || doc.Objects[0].Reason+doc.Objects[0].Message != "Succeeded") {
 				t.Errorf("%s: %d objects are ready: %+v", tc.reason, doc.Ready, doc.Objects)
 			}
 			if doc := whyDocument(t, ctrlx.Why(d.manager), ""); doc.Ready != 1-before || len(doc.Objects) > 0 {
@@ -266,6 +294,11 @@ func TestWhyGone(t *testing.T) {
 		d.with(flow.Extensions[*App]{}, opts...)
 		if h = ctrlx.Why(d.manager); code(t.Context()) != want {
 			t.Errorf("another replica is the leader: the code is %d, want %d", code(t.Context()), want)
+		}
+		for _, r := range d.manager.added {
+			if l, ok := r.(manager.LeaderElectionRunnable); ok && fmt.Sprintf("%T", r) == "ctrlx.companion" && l.NeedLeaderElection() != (len(opts) == 0) {
+				t.Errorf("the report of the orphans needs the leader: %t, unlike the controller", l.NeedLeaderElection())
+			}
 		}
 	}
 
@@ -388,10 +421,11 @@ func TestLastPasses(t *testing.T) {
 		opts   []ctrlx.Option
 		want   []string // the latest first
 	}{
-		"All":    {"each pass, with its time and its duration", []string{"block", "fail"}, nil, []string{"12:01 failed Quota CheckFailed 1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
-		"Ready":  {"a pass that leaves the object ready is not recorded", []string{"block", "", "", "", "block"}, nil, []string{"12:04 blocked Quota NoQuota 1s 0", "12:01 ready   1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
-		"Many":   {"the last five", append([]string{"fail"}, repeat(5, "block")...), nil, []string{"12:05 blocked Quota NoQuota 1s 0", "12:04 blocked Quota NoQuota 1s 0", "12:03 blocked Quota NoQuota 1s 0", "12:02 blocked Quota NoQuota 1s 0", "12:01 blocked Quota NoQuota 1s 0"}},
-		"Traced": {"the steps of the last pass", []string{"fail", "block"}, []ctrlx.Option{flow.WithExplanations(1)}, []string{"12:01 blocked Quota NoQuota 1s 10", "12:00 failed Quota CheckFailed 1s 0"}},
+		"All":        {"each pass, with its time and its duration", []string{"block", "fail"}, nil, []string{"12:01 failed Quota CheckFailed 1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
+		"Ready":      {"a pass that leaves the object ready is not recorded", []string{"block", "", "", "", "block"}, nil, []string{"12:04 blocked Quota NoQuota 1s 0", "12:01 ready   1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
+		"Many":       {"the last five", append([]string{"fail"}, repeat(5, "block")...), nil, []string{"12:05 blocked Quota NoQuota 1s 0", "12:04 blocked Quota NoQuota 1s 0", "12:03 blocked Quota NoQuota 1s 0", "12:02 blocked Quota NoQuota 1s 0", "12:01 blocked Quota NoQuota 1s 0"}},
+		"TracedOnce": {"the first pass", []string{"block"}, []ctrlx.Option{flow.WithExplanations(1)}, []string{"12:00 blocked Quota NoQuota 1s 10"}},
+		"Traced":     {"the steps of the last pass", []string{"fail", "block"}, []ctrlx.Option{flow.WithExplanations(1)}, []string{"12:01 blocked Quota NoQuota 1s 10", "12:00 failed Quota CheckFailed 1s 0"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -400,7 +434,7 @@ func TestLastPasses(t *testing.T) {
 				d.now = d.now.Add(time.Second)
 				switch does {
 				case "block":
-					return checks.Block("NoQuota", "no quota is left"), nil
+					return checks.Block("NoQuota", "no quota is left", checks.WithWaitingForSelf()), nil
 				case "fail":
 					return checks.Result{}, errBroken
 				}
@@ -412,10 +446,12 @@ func TestLastPasses(t *testing.T) {
 				d.pass()
 			}
 			var got []string
-			for _, p := range whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects[0].Passes {
+			o := whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects[0]
+			for _, p := range o.Passes {
 				got = append(got, fmt.Sprint(p.At.UTC().Format("15:04"), " ", p.State, " ", p.Link, " ", p.Reason, " ", p.Elapsed, " ", len(p.Steps)))
 			}
 			same(t, tc.reason, tc.want, got)
+			same(t, "the steps say whether the object waits for itself", strings.HasPrefix(name, "Traced"), o.WaitsForSelf)
 			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
 			if err != nil || e.State != "blocked" && e.State != "failed" {
 				t.Errorf("Explain returns %+v, %v", e, err)
@@ -457,6 +493,13 @@ func TestGuardCycle(t *testing.T) {
 	}
 	causes := whyDocument(t, ctrlx.Why(d.manager), "").Causes
 	if len(causes) != 1 || !strings.HasPrefix(causes[0].String(), path+"; ") {
+		t.Errorf("the root causes are %v", causes)
+	}
+	// Another object waits for the cluster, and does not keep it.
+	other := newHarness(t, anApp(AppSpec{Cluster: "c"}), d.cluster()).with(d.held(), ctrlx.WithKeeping(func(*App, checks.Ref, client.Object) bool { return false }))
+	must(t, other.api.Delete(t.Context(), other.cluster()))
+	other.pass()
+	if causes := whyDocument(t, ctrlx.Why(other.manager), "").Causes; len(causes) != 1 || strings.Contains(causes[0].String(), "cycle") {
 		t.Errorf("the root causes are %v", causes)
 	}
 	// The user refers to no cluster any more.
