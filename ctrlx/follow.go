@@ -47,7 +47,7 @@ func (p *pass) seenAs(ref checks.Ref) engine.Followed {
 // checks and of its operations.
 func (p *pass) following(out flow.Outcome) []checks.Ref {
 	refs := out.Following()
-	if s := out.State(); s != flow.StateGone && s != flow.StateIgnored && s != flow.StateCanceled {
+	if s := out.State(); s != flow.StateGone && s != flow.StateIgnored {
 		refs = append(refs, p.ofOperations(out)...)
 	}
 	return refs

@@ -277,6 +277,7 @@ func TestOperationsInLoops(t *testing.T) {
 	apply := func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 		switch req.Token {
 		case "op":
+			req.Resource.Status.LastHandled = "found"
 			return flow.InProgress("op 2", time.Second), nil
 		case "op 2":
 			return flow.Done(), nil
@@ -286,18 +287,21 @@ func TestOperationsInLoops(t *testing.T) {
 	}
 	d.apply = apply
 	d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.ReferenceIs("peer", func(*App) []checks.Ref { return []checks.Ref{self} }, func(*App, *App) string { return "" }))}))
+	queue := ctrlx.Woken(d.app)
 	d.pass()
 	d.pass()
-	if delay := d.pass(); delay < time.Minute || began != 1 {
-		t.Errorf("a reference to itself: %d operations, and a pass after %s", began, delay)
+	if delay := d.pass(); delay < time.Minute || began != 1 || queue.Len() > 0 {
+		t.Errorf("a reference to itself: %d operations, and a pass after %s (%d)", began, delay, queue.Len())
 	}
-	for range 8 {
-		ctrlx.Wakes(d.app, named("a"), other)
-		d.pass()
-		d.pass()
-		d.pass()
+	loops := func() {
+		for range 8 {
+			ctrlx.Wakes(d.app, named("a"), other)
+			d.pass()
+			d.pass()
+			d.pass()
+		}
 	}
-	if !strings.Contains(d.message(), "again and again") {
+	if loops(); !strings.Contains(d.message(), "again and again") {
 		t.Errorf("the condition does not name the loop: %q", d.message())
 	}
 	fails(apierrors.NewConflict(schema.GroupResource{}, "other", errBroken))(d)
@@ -322,6 +326,15 @@ func TestOperationsInLoops(t *testing.T) {
 	if d.says() != "True Succeeded" || d.message() != "" {
 		t.Errorf("the verdict changed, and the object says %q: %q", d.says(), d.message())
 	}
+	loops()
+	d.vanish()
+	d.pass()
+	d.create(anApp(AppSpec{}))
+	d.pass()
+	d.pass()
+	if d.pass(); d.says() != "True Succeeded" || d.message() != "" {
+		t.Errorf("another object has the name, and says %q: %q", d.says(), d.message())
+	}
 }
 
 // TestOperationCausesNoOther verifies that the end of an operation begins no
@@ -334,10 +347,16 @@ func TestOperationCausesNoOther(t *testing.T) {
 		req.Follow(ctx, ref, clustersOf(checks.Query{}).Ref())
 		return checks.Proceed(), nil
 	}))
-	for name, ext := range map[string]flow.Extensions[*App]{"PreCheck": {PreCheck: refers}, "PostCheck": {PostCheck: refers}, "NotRead": {EntryCheck: follows}} {
+	held := checks.Proceed()
+	blocks := checks.Check("held", answers(&held))
+	for name, ext := range map[string]flow.Extensions[*App]{
+		"PreCheck": {PreCheck: refers}, "PostCheck": {PostCheck: refers}, "NotRead": {EntryCheck: follows},
+		"Blocked": {PreCheck: refers, PostCheck: chain.New(blocks)}, "NotPolled": {EntryCheck: refers.Append(blocks)},
+	} {
 		for setting, opts := range map[string][]ctrlx.Option{"Stored": nil, "InMemory": nil, "NewToken": nil, "NotStored": {ctrlx.WithoutQuietRestart()}, "NoBasis": nil} {
 			for change, changes := range map[string]bool{"Same": false, "Changed": true, "Unreadable": false} {
 				t.Run(name+setting+change, func(t *testing.T) {
+					held = checks.Proceed()
 					d := newHarness(t, anApp(AppSpec{}), aCluster()).with(ext, opts...)
 					d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 						if req.Token == "" {
@@ -369,12 +388,16 @@ func TestOperationCausesNoOther(t *testing.T) {
 						d.recorded(operating("op"))
 					}
 					// PostCheck reads the change. An event of the object wakes the last one, and the harness has no events.
-					want := changes && name != "PostCheck" && setting != "NoBasis" && name+setting != "NotReadNotStored"
+					want := changes && name != "PostCheck" && name != "NotPolled" && setting != "NoBasis" && name+setting != "NotReadNotStored"
 					if setting == "NewToken" {
 						d.pass()
 					}
+					says := "True Succeeded"
+					if name == "Blocked" || name == "NotPolled" {
+						held, says = checks.Block("Held", "the object is held", checks.WithRetry(classify.OnChange)), "False Held Stalled"
+					}
 					after := d.pass()
-					if follows := after < time.Minute || queue.Len() > 0; follows != want || d.says() != "True Succeeded" {
+					if follows := after < time.Minute || queue.Len() > 0; follows != want || !strings.HasPrefix(d.says(), says) {
 						t.Errorf("after the operation, the object is %s, and another pass follows: %t (%s, %d)", d.says(), follows, after, queue.Len())
 					}
 				})
@@ -524,11 +547,15 @@ func TestSeen(t *testing.T) {
 			if i := slices.IndexFunc(objects, is); i >= 0 && !objects[i].Self {
 				want = engine.Followed{Ref: ref, Read: true, Object: objects[i].Value.(client.Object)}
 			}
+			ref.ID = "id" // it names the object outside of the cluster
 			if diff := cmp.Diff(want, ctrlx.SeenAs(objects, refs, sets, ref)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		}
 	})
+	for _, ref := range []checks.Ref{{}, checks.Query{Kind: "Cluster"}.Ref()} {
+		same(t, "neither no owner nor the set of an owner is an object", false, ctrlx.SeenAs([]checks.Object{{Ref: ref}}, nil, nil, ref).Read)
+	}
 }
 
 // TestUnion verifies that the union has each ref once, in the order of the calls.
@@ -724,13 +751,16 @@ func TestRootCauseReason(t *testing.T) {
 		t.Errorf("the root cause is %q, want %q (%v)", e.RootCause, want, err)
 	}
 	set := checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster"}
-	d = newHarness(t, anApp(AppSpec{}), clusterWith("Creating")).with(checking(flow.PointPreCheck, func(ctx ctxt, req *checks.Request[*App]) (checks.Result, error) {
-		_, err := req.Lister(ctx, set)
-		return checks.Block("Waiting", "it waits", checks.WithWaitingFor(set.Ref())), err
-	}))
-	d.pass()
-	if e, err = d.app.Explain(t.Context(), named("a")); err != nil || !strings.HasSuffix(e.RootCause, "default/c is not ready: Creating") {
-		t.Errorf("the root cause of the wait for a set is %q (%v)", e.RootCause, err)
+	for _, ref := range []checks.Ref{set.Ref(), {Group: set.Group, Kind: "Cluster", Namespace: "default", Name: "c"}} {
+		d = newHarness(t, anApp(AppSpec{}), clusterWith("Creating")).with(checking(flow.PointPreCheck, func(ctx ctxt, req *checks.Request[*App]) (checks.Result, error) {
+			_, err := req.Lister(ctx, set)
+			return checks.Block("Waiting", "it waits", checks.WithWaitingFor(ref)), err
+		}))
+		queue := ctrlx.Woken(d.app)
+		d.pass()
+		if e, err = d.app.Explain(t.Context(), named("a")); err != nil || !strings.HasSuffix(e.RootCause, "default/c is not ready: Creating") || queue.Len() > 0 {
+			t.Errorf("the root cause of the wait for a set, as %s, is %q (%v), and %d objects are woken", ref, e.RootCause, err, queue.Len())
+		}
 	}
 }
 
@@ -941,6 +971,13 @@ func TestRootCauseOfIgnored(t *testing.T) {
 	if m := meta.FindStatusCondition(a.Status.Conditions, "Ready").Message; strings.Contains(m, "was not found") {
 		t.Errorf("the cluster exists, and a says: %s", m)
 	}
+	d.vanish() // then a waits for none, and an object that waits for it is in no cycle
+	pass("a")
+	ignored, b = false, d.appOf("b")
+	b.Spec.Cluster = "a"
+	d.update(b)
+	pass("b")
+	same(t, "b waits for an object that is gone", "Waiting", meta.FindStatusCondition(d.appOf("b").Status.Conditions, "Ready").Reason)
 }
 
 // The note of an event ends with the whole root cause if there is room for it.
@@ -1033,4 +1070,27 @@ func TestAppliesAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An object that users have deleted and that finalizers of others keep follows no more what Apply followed. Otherwise each
+// pass would wake the next one, for ever.
+func TestGoneFollowsNothing(t *testing.T) {
+	a := anApp(AppSpec{})
+	a.Finalizers = []string{"other/a"}
+	d := newHarness(t, a, aCluster())
+	d.use(ctrlx.New("App", flow.Operations[*App]{Apply: func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+		ctrlx.Follow(ctx, checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"})
+		return flow.Done(), nil
+	}}, flow.Extensions[*App]{}, d.clock()...))
+	queue := ctrlx.Woken(d.app)
+	d.pass()
+	d.delete(d.read())
+	for range 4 { // another controller removes its finalizer, say
+		for queue.Len() > 0 {
+			req, _ := queue.Get()
+			queue.Done(req)
+		}
+		d.pass()
+	}
+	same(t, "the number of objects that are woken", 0, queue.Len())
 }

@@ -80,6 +80,7 @@ type harness struct {
 	guards        func(*App) []checks.Ref // nil: the Apps guard nothing
 	insync        bool
 	present       bool   // in the cloud, not as the spec says
+	deletes       bool   // a user asks for the deletion by other means than the API server
 	absent        bool   // in the cloud, until Apply, whatever insync says
 	fails         string // which hook or check of hooked
 	hookFails     error  // of that hook; nil: a retriable error
@@ -199,6 +200,7 @@ func (d *harness) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *c
 			return flow.Observation{Presence: checks.PresenceOf(matches && (req.Applied || !d.absent) || d.present), InSync: matches}, nil
 		},
 		Apply: op("apply", &d.apply), Delete: op("delete", &d.remove),
+		Deleting: func(a *App) bool { return d.deletes || !a.DeletionTimestamp.IsZero() },
 	}
 	if d.guards != nil {
 		opts = append(opts, inuse.Add(d.manager, d.guards, &ops, &ext))

@@ -70,7 +70,7 @@ type pass struct {
 	mu     sync.Mutex
 	seen   []seenObject       // the owner, the references and the dependents, each as the pass read it first
 	room   [1]seenObject      // for seen, without an allocation
-	seenAt map[checks.Ref]int // the indexes in seen; nil while there are few
+	seenAt map[checks.Ref]int // the indexes in seen after the first few; nil: there are none
 	sets   []seenSet          // each as the pass listed it first
 }
 
@@ -81,7 +81,7 @@ type seenObject struct {
 	whole     any  // the object with its data, if Value is its metadata; nil: it was not read
 }
 
-// few is the number of refs that are searched one by one: a map costs more.
+// few is the number of objects that are searched one by one: a map costs more.
 const few = 8
 
 // passOf is the pass under way; nil outside of one.
@@ -137,27 +137,23 @@ func (p *pass) saw(ctx context.Context, obj checks.Object) {
 		return
 	}
 	p.seen = append(p.seen, seenObject{Object: obj, dependent: engine.IsDependent(ctx)})
-	switch {
-	case p.seenAt != nil:
-		p.seenAt[obj.Ref] = len(p.seen) - 1
-	case len(p.seen) > few:
-		p.seenAt = map[checks.Ref]int{}
-		for i := range p.seen {
-			p.seenAt[p.seen[i].Ref] = i
+	if len(p.seen) > few {
+		if p.seenAt == nil {
+			p.seenAt = map[checks.Ref]int{}
 		}
+		p.seenAt[obj.Ref] = len(p.seen) - 1
 	}
 }
 
 // indexOf returns the index of an object in p.seen; -1: the pass has not read it.
 // The caller holds the lock.
 func (p *pass) indexOf(ref checks.Ref) int {
-	if p.seenAt == nil {
-		for i := range p.seen {
-			if p.seen[i].Ref == ref {
-				return i
-			}
+	for i := range min(few, len(p.seen)) {
+		if p.seen[i].Ref == ref {
+			return i
 		}
-	} else if i, ok := p.seenAt[ref]; ok {
+	}
+	if i, ok := p.seenAt[ref]; ok {
 		return i
 	}
 	return -1
@@ -169,12 +165,12 @@ func (p *pass) indexOf(ref checks.Ref) int {
 func (p *pass) touched(was, now client.Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.seen {
+	for i := range p.seen { // not by the ref: that of Operations.Owner may lack the namespace
 		read, ok := p.seen[i].Value.(client.Object)
 		if !ok || read.GetUID() != was.GetUID() || read.GetResourceVersion() != was.GetResourceVersion() {
 			continue
 		}
-		read = read.DeepCopyObject().(client.Object)
+		read = read.DeepCopyObject().(client.Object) // the cache shares it
 		read.SetResourceVersion(now.GetResourceVersion())
 		read.SetFinalizers(now.GetFinalizers())
 		p.seen[i].Value = read

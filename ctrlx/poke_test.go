@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -123,7 +125,7 @@ func TestRetryOfStates(t *testing.T) {
 	}
 }
 
-// A request is not lost if the pass cannot read the object.
+// A request is not lost if the pass cannot read the object, and begins the back-off again.
 func TestRetryAfterFailedRead(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
 	d.manager.client = &obedient{d.api}
@@ -139,6 +141,12 @@ func TestRetryAfterFailedRead(t *testing.T) {
 	if after := d.pass(); after != time.Second {
 		t.Errorf("it is requeued after %s", after)
 	}
+	d.apply, d.refuse = nil, apierrors.NewConflict(schema.GroupResource{}, "a", errBroken)
+	for range 12 {
+		d.pass()
+	}
+	asks(d, map[string]string{ctrlx.RetryAnnotation: "2"})
+	same(t, "the request drops the delay of conflicts in a row", 50*time.Millisecond, d.pass())
 }
 
 // On the API server, a request causes a pass at once, also of a resource that waits for an hour. A restart does not

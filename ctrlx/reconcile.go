@@ -165,10 +165,10 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome, now time.Tim
 	}
 	in := status.In{
 		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: now,
-		Cycle: p.Cycle, Suspended: r.isSuspended(obj), Root: p.Root, RootUnknown: p.RootUnknown, Stored: p.record,
+		Cycle: p.Cycle, Suspended: r.isSuspended(obj), Root: p.Root, RootUnknown: p.RootUnknown, Stored: p.record, Self: p.engine.Waiter,
 	}
-	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && r.same(p, p.verdict(out)) {
-		in.Self, in.Loop = p.engine.Waiter, loop
+	if r.same(p, p.verdict(out)) {
+		in.Loop, _ = r.waker.Loop(client.ObjectKeyFromObject(obj))
 	}
 	if p.Timeout != 0 {
 		in.Timeout = status.Timeout{
@@ -205,24 +205,19 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out, now time.Tim
 	if apierr.Quiet(out) {
 		return
 	}
-	switch same := r.same(p, v); {
+	switch {
 	case v.State == flow.StateInProgress && p.last.State != flow.StateInProgress:
 		r.waker.Before(name, p.last)
-	case v.State == flow.StateInProgress, out.State() == flow.StateGone:
-	case !same:
+	case v.State != flow.StateInProgress && !r.same(p, v):
 		r.waker.Calm(name)
 	}
-	none := v == memory.Verdict{}
-	silent := none && (out.State() == flow.StateIgnored || out.KeepsStatus())
-	if !none || p.last != v {
+	if v != p.last || v != (memory.Verdict{}) {
 		r.memory.Passed(name, memory.Pass{At: time.Unix(0, p.at), Took: time.Duration(max(0, now.UnixNano()-p.at)), Verdict: v})
 	}
-	if !none {
-		now = r.sinceOf(p.read, out, now)
-	}
+	since := r.sinceOf(p.read, out, now)
 	// The waiters do not know yet that the object waits for no other one.
 	p.RootChanged = p.RootChanged || p.last == memory.Verdict{} && v != p.last && !p.RootUnknown
-	before := r.memory.Decided(name, v, next.Over, silent, now)
+	before := r.memory.Decided(name, v, next.Over, out.KeepsStatus(), since)
 	if next.Over && !before.TimedOut && r.observer != nil {
 		log.FromContext(p).Info("the object exceeded its time-out", "timeout", p.Timeout, "since", next.Clock.Since.Time)
 	}

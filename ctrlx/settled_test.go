@@ -285,7 +285,12 @@ func TestSettled(t *testing.T) {
 		}, want: quiet},
 		"Touched": {reason: "a reference changed between its reading and the write of its finalizers", ext: func(d *harness) flow.Extensions[*App] {
 			ext := d.settling()
-			ext.PreCheck = ext.PreCheck.Append(checks.Check("touches", func(ctx context.Context, _ *checks.Request[*App]) (checks.Result, error) {
+			ext.PreCheck = ext.PreCheck.Append(checks.Check("touches", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+				shared, err := req.Resolver(ctx, dataOf("d2")) // by the cache
+				must(d.t, err)
+				was := shared.Value.(client.Object).DeepCopyObject().(*testv1.Database)
+				must(d.t, ctrlx.SetFinalizers(ctx, was.DeepCopyObject().(*testv1.Database), []string{"a/b"}))
+				same(d.t, "an object that the cache shares", was, shared.Value)
 				d.write("d0")
 				data := &testv1.Database{}
 				must(d.t, d.api.Get(ctx, named("d0"), data))
@@ -925,4 +930,35 @@ func TestRefusedSuccess(t *testing.T) {
 	if got := d.says(); got != "False Starting Reconciling Processing" {
 		t.Errorf("not ready again: %s", got)
 	}
+}
+
+// A write of finalizers to the owner changes no input of the last success, also if Operations.Owner returns a ref
+// without the namespace.
+func TestTouchedOwner(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}), aDatabase("d0"))
+	read := func() *testv1.Database {
+		data := &testv1.Database{}
+		must(t, d.api.Get(t.Context(), named("d0"), data))
+		return data
+	}
+	life := func() {
+		touches := checks.Check("touches", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+			return checks.Proceed(), ctrlx.SetFinalizers(ctx, read(), []string{"a/b"})
+		})
+		d.use(ctrlx.New("App", flow.Operations[*App]{
+			Owner: func(context.Context, *App) (checks.Object, error) {
+				return checks.Object{Ref: dataOf("d0"), Value: read()}, nil
+			},
+			Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+				d.note("apply")
+				return flow.Done(), nil
+			},
+		}, flow.Extensions[*App]{PreCheck: chain.New(touches)}, program("1", nil), dataExists, flow.WithClock(func() time.Time { return d.now })))
+		d.pass()
+	}
+	life()
+	d.took()
+	d.restart()
+	life()
+	same(t, "the calls of the first pass after a restart", "", d.took())
 }

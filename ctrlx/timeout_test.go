@@ -133,6 +133,11 @@ func TestTimeout(t *testing.T) {
 			{later(time.Hour, func(d *harness) { d.forgetToken(); d.remove = inProgress(d); d.delete(d.read()) }), "False Deleting Reconciling", time.Minute},
 			{later(time.Hour), "False Deleting Reconciling", time.Minute},
 		}},
+		"DeletingByUser": {"nor of one that Operations.Deleting reports", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(time.Hour, func(d *harness) { d.forgetToken(); d.remove, d.deletes = inProgress(d), true }), "False Deleting Reconciling", time.Minute},
+			{func(d *harness) { d.forgetToken(); d.block = flow.PointDeleteCheck }, "False Held Reconciling", time.Second},
+		}},
 		"DeletionHeld": {"nor while it is held", AppSpec{Timeout: minutes(10)}, []step{start,
 			{later(time.Hour, func(d *harness) { d.forgetToken(); d.block = flow.PointDeleteCheck; d.delete(d.read()) }), "False Held Reconciling", time.Second}}},
 		"DeletionRetried": {"a retriable error of a deletion sets the delay", AppSpec{Timeout: minutes(10)}, []step{

@@ -102,9 +102,8 @@ type label struct{ state, reason string }
 // package otelx.
 const maxReasons = 100
 
-// Decided records the verdict of an object at a time. silent reports that there is no
-// verdict, and that the conditions need not say that the object is ready. It returns
-// the entry before.
+// Decided records the verdict of an object at a time. silent reports that the pass left
+// the conditions, which need not show the verdict. It returns the entry before.
 func (c *Counted) Decided(name types.NamespacedName, now memory.Verdict, timedOut, silent bool, at time.Time) (before memory.Entry) {
 	if e := c.Get(name); e.Verdict == now && e.TimedOut == timedOut && e.Silent == silent { // in most passes
 		return e

@@ -43,7 +43,7 @@ type Entry struct {
 	TimedOut bool  // the condition Ready has the reason Timeout
 	Since    int64 // when the object got the verdict, in seconds since 1970
 	Again    int64 // when the next pass is due, in seconds since 1970; 0: none is planned
-	Silent   bool  // no verdict, and the conditions need not say that the object is ready
+	Silent   bool  // the last pass left the conditions, which need not show the verdict
 	Kept     bool  // the last pass left the status as it was
 	Retry    bool  // a user asked for a pass since the last one began
 	Failures uint8 // the conflicts in a row

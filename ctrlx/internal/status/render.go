@@ -35,7 +35,7 @@ type In struct {
 
 	Root        *engine.RootCause // see engine.Waiting
 	RootUnknown bool
-	Self, Loop  checks.Ref // the object, and the followed object that changes again and again; zero: there is none
+	Self, Loop  checks.Ref // the object, and the followed object that changes again and again; a zero Loop: there is none
 
 	Timeout Timeout
 
