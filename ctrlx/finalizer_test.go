@@ -65,13 +65,13 @@ func TestFinalizerMoment(t *testing.T) {
 			d.use(d.reconciler(flow.Extensions[*App]{Get: chain.New(found)}))
 			d.pass()
 			same(t, tc.reason, []string{ctrlx.Finalizer}, d.read().Finalizers)
-			if d.took() != tc.took || d.read().Status.LastHandled != "found" || d.patches != 1 || d.writes != 1 {
+			if d.took() != tc.took || d.read().Status.LastHandled != "found" || d.patches != 1 || d.writes != 1 || ctrlx.OrphanOf(d.app, named("a")) != nil {
 				t.Errorf("%s: %d patches, %d of the status: %+v", tc.reason, d.patches, d.writes, d.read().Status)
 			}
 			deleted(d)
 			d.pass()
-			if d.took() != "delete" || d.saysOrGone() != "gone" {
-				t.Errorf("%s: the object is not deleted", tc.reason)
+			if d.took() != "delete" || d.saysOrGone() != "gone" || len(d.reported()) != 1 {
+				t.Errorf("%s: the object is not deleted, or an event reports its release", tc.reason)
 			}
 		})
 	}
@@ -279,6 +279,9 @@ func TestDeletedWhenStatusIsRefused(t *testing.T) {
 		"Conflict": {"another writer changed the object", apierrors.NewConflict(resource, "a", errBroken), true, false},
 		"Down":     {"the API server has a fault", apierrors.NewInternalError(errBroken), true, true},
 		"Invalid":  {"the definition does not allow the status", apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil), false, true},
+		"Denied":   {"a policy denies the write", apierrors.NewForbidden(resource, "a", errBroken), false, true},
+		"Bad":      {"the API server cannot read the write", apierrors.NewBadRequest("no"), false, true},
+		"NoStatus": {"the definition has no status by now", notServed(), false, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -301,7 +304,7 @@ func TestDeletedWhenStatusIsRefused(t *testing.T) {
 			d.strip(d.read())
 			deleted(d)
 			d.refuse = tc.refuse
-			if err := d.try(); name != "Conflict" && ((err == nil) != apierrors.IsInvalid(tc.refuse) || err != nil && !errors.Is(err, tc.refuse)) { // refused for good: no pass follows
+			if err := d.try(); name != "Conflict" && ((err == nil) == tc.kept || err != nil && !errors.Is(err, tc.refuse)) { // refused for good: no pass follows
 				t.Errorf("%s: the pass over a stripped object returns %v", tc.reason, err)
 			}
 		})

@@ -199,6 +199,7 @@ PostDeleteHook(F)`, "F", "ctrlx_test.func1")
 	same(t, "a closure", "PreReconcileHook(ctrlx_test.hookThat)", closure.Flow().Extensions().PreCheck.String())
 }
 
+//go:noinline
 func hookThat(err error) ctrlx.HookFunc[*App] {
 	return func(context.Context, client.Client, *App) error { return err }
 }

@@ -71,11 +71,11 @@ func WithTokenKey(key []byte, previous ...[]byte) Option {
 	})
 }
 
-// recordOf returns the record of an object. The error is [record.ErrCopied], or says
+// recordOf returns the record of an object. The error wraps [record.ErrCopied], or says
 // for a condition why the operation in the record is refused.
 func (r *core) recordOf(obj client.Object) (record.Record, error) {
 	rec, err := r.opt.keys.Decode(record.In(r.kind.Conditions(obj)), obj.GetUID(), r.kind.GroupKind())
-	if err != nil && !errors.Is(err, record.ErrCopied) {
+	if err != nil {
 		err = fmt.Errorf("the condition %s %w; if no operation is under way in the cloud, remove the condition from the status", ConditionRecord, err)
 	}
 	return rec, err

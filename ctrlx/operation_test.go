@@ -64,6 +64,7 @@ func TestForeignOperation(t *testing.T) {
 			a.ResourceVersion = ""
 			d = newHarness(t, a).with(flow.Extensions[*App]{}, tc.opts...)
 			d.pass()
+			same(t, "the object of the record", "copy", string(recordOf(d.read().Status.Conditions).UID))
 			d.pass()
 			if got := d.reported(); d.stored() != "" || len(got) != 2 || got[0] != copied {
 				t.Errorf("%s: after an operation that is done at once, the events are %q, and the token is %q", tc.reason, got, d.stored())

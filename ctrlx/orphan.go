@@ -65,6 +65,12 @@ func (r *core) endOrphan(name types.NamespacedName, was *memory.Orphan, keep boo
 	return continues
 }
 
+// dropOrphan forgets an orphan and its object.
+func (r *core) dropOrphan(req reconcile.Request, o *memory.Orphan) {
+	r.setOrphan(req.NamespacedName, o, nil)
+	r.forget(req)
+}
+
 // called notes in the pass that Apply was called.
 func (p *pass) called() {
 	p.applied, p.exists = true, false
@@ -209,8 +215,7 @@ func (r *core) foundOrphan(req reconcile.Request, o *memory.Orphan, now client.O
 	case same, // it left the cache, whose selector no longer fits: another process may have it
 		!r.finalizes, // the new object has the same resource, and nothing deletes it
 		r.owns(now):
-		r.setOrphan(req.NamespacedName, o, nil)
-		r.forget(req)
+		r.dropOrphan(req, o)
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: heirInterval}, nil // its event wakes this process, unless another one has it
@@ -229,12 +234,10 @@ func (r *core) owns(obj client.Object) bool {
 // passOfOrphan takes an object that vanished through the flow as a deleted one.
 func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *memory.Orphan) (result reconcile.Result, err error) {
 	if o.Object.GetDeletionTimestamp().IsZero() {
-		at := metav1.NewTime(r.now())
-		o.Object.SetDeletionTimestamp(&at)
+		o.Object.SetDeletionTimestamp(new(metav1.NewTime(r.now())))
 	}
 	if !r.finalizes || !r.deleting(o.Object) { // the flow would call Apply
-		r.setOrphan(req.NamespacedName, o, nil)
-		r.forget(req)
+		r.dropOrphan(req, o)
 		r.reportOrphan(ctx, o.Object, errNoDelete)
 		return reconcile.Result{}, nil
 	}
@@ -246,8 +249,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 	delay, why := again, error(nil)
 	switch out.State() {
 	case flow.StateGone, flow.StateIgnored:
-		r.setOrphan(req.NamespacedName, o, nil)
-		r.forget(req)
+		r.dropOrphan(req, o)
 		log.FromContext(ctx).Info("the object vanished after Apply was called; its deletion in the cloud ended", "state", out.State().String(),
 			"uid", o.Object.GetUID(), "why", out.Message())
 		return reconcile.Result{}, nil

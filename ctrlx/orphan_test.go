@@ -162,7 +162,10 @@ func TestVanished(t *testing.T) {
 			d.use(d.app)
 			before := orphaned(t, "App")
 			for range 5 {
-				_ = d.try()
+				was := ctrlx.OrphanOf(d.app, named("a"))
+				if _ = d.try(); was != nil && ctrlx.OrphanOf(d.app, named("a")) == nil { // no pass follows
+					same(t, tc.reason+": the objects that are known", 0, len(whyDocument(t, ctrlx.Why(d.manager), "").Objects))
+				}
 				d.now = d.now.Add(tc.every)
 			}
 			same(t, tc.reason, tc.took, d.took())
@@ -174,7 +177,7 @@ func TestVanished(t *testing.T) {
 			if n := orphaned(t, "App") - before; (n == 1) != (tc.why != "") || event != (n > 0) || line != event || d.writes != tc.at { // no write after the one that does not find the object
 				t.Errorf("%s: %v resources are reported after %d writes; the events are %q, the lines\n%s", tc.reason, n, d.writes, d.manager.events, lines)
 			}
-			if ended := "msg=the object vanished after Apply was called; its deletion in the cloud ended state=gone uid=uid why="; strings.Contains(lines, ended) != (len(tc.answers) > 0 && tc.why == "" && tc.took != "") {
+			if ended := "msg=the object vanished after Apply was called; its deletion in the cloud ended state=gone uid=uid why=\nlevel=0 msg=pass ended reconciler=App key=default/a uid verdict=gone"; strings.Contains(lines, ended) != (len(tc.answers) > 0 && tc.why == "" && tc.took != "") {
 				t.Errorf("%s: the lines are\n%s", tc.reason, lines)
 			}
 		})
@@ -382,25 +385,34 @@ func TestDeleteOrphan(t *testing.T) {
 // A delayed deletion does not see the finalizer, although later writes of the
 // same pass succeed. The event of the deletion then shows the finalizer.
 func TestVanishedAfterThePass(t *testing.T) {
+	waits := checks.Block("Held", "the cluster is needed", checks.WithWaitingFor(clusterRef(1)), checks.WithAfter(3*time.Hour))
 	cases := map[string]struct {
 		reason string
+		held   checks.Result // of a check, until the next pass
 		change func(*event.DeleteEvent)
-		want   string
+		want   string // whether it is kept, until when, the objects that Why shows; the calls of the next pass
 	}{
-		"Finalizer":   {"nothing but Delete removes the cloud resource", func(*event.DeleteEvent) {}, "delete"},
-		"NoFinalizer": {"Delete has removed the cloud resource, or a person wants to keep it", func(e *event.DeleteEvent) { e.Object.SetFinalizers(nil) }, ""},
-		"Deleted":     {"the pass that removed the finalizer has called Delete", func(e *event.DeleteEvent) { e.Object.SetDeletionTimestamp(ptr.To(metav1.Now())) }, ""},
-		"MissedEvent": {"the last state of the object is not known", func(e *event.DeleteEvent) { e.DeleteStateUnknown = true }, ""},
+		"Finalizer":   {"nothing but Delete removes the cloud resource", waits, func(*event.DeleteEvent) {}, "true 2h0m0s [App blocked Cluster missing]; delete"},
+		"Ignored":     {"another operator deletes the resource", checks.Ignore("theirs"), func(*event.DeleteEvent) {}, "true 0s []; "},
+		"NoFinalizer": {"Delete has removed the cloud resource, or a person wants to keep it", waits, func(e *event.DeleteEvent) { e.Object.SetFinalizers(nil) }, "false 0s []; "},
+		"Deleted":     {"the pass that removed the finalizer has called Delete", waits, func(e *event.DeleteEvent) { e.Object.SetDeletionTimestamp(ptr.To(metav1.Now())) }, "false 0s []; "},
+		"MissedEvent": {"the last state of the object is not known", waits, func(e *event.DeleteEvent) { e.DeleteStateUnknown = true }, "false 0s []; "},
 	}
 	for _, tc := range cases {
-		d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
-		d.pass()
+		d := newHarness(t, anApp(AppSpec{}))
+		d.with(checking(flow.PointDeleteCheck, answers(&tc.held))).pass()
 		d.took()
-		e := event.DeleteEvent{Object: d.vanish()}
+		e, known := event.DeleteEvent{Object: d.vanish()}, []string(nil)
 		tc.change(&e)
 		ctrlx.HearDeletion(d.app, e)
+		kept, after := ctrlx.OrphanOf(d.app, named("a")) != nil, d.pass()
+		for _, o := range whyDocument(t, ctrlx.Why(d.manager), "").Objects {
+			known = append(known, o.Ref.Kind+" "+string(o.State))
+		}
+		slices.Sort(known)
+		tc.held = checks.Proceed()
 		d.pass()
-		same(t, tc.reason, tc.want, d.took())
+		same(t, tc.reason, tc.want, fmt.Sprintf("%t %s %v; %s", kept, after, known, d.took()))
 	}
 }
 
@@ -423,24 +435,33 @@ func TestLeftTheCache(t *testing.T) {
 		if o = ctrlx.OrphanOf(d.app, named("a")); o == nil || o.Object.GetUID() != "uid" || o.Gone != (uid == "uid") {
 			t.Fatalf("the pass does not keep that the object left the cache, or takes it for the one with the UID %s: %+v", uid, o)
 		}
-	}
-	other := d.read()
-	other.UID = "another"
-	ctrlx.HearCreation(d.app, event.CreateEvent{Object: other})
-	if ctrlx.OrphanOf(d.app, named("a")) != o {
-		t.Error("another object of its name ends the wait for the orphan")
-	}
-	ctrlx.HearCreation(d.app, event.CreateEvent{Object: d.read()})
-	if o := ctrlx.OrphanOf(d.app, named("a")); o != nil {
-		t.Errorf("the object has returned, and is an orphan: %+v", o)
+		other := d.read()
+		other.UID = "another"
+		ctrlx.HearCreation(d.app, event.CreateEvent{Object: other})
+		same(t, "another object of its name ends no wait for the orphan", true, ctrlx.OrphanOf(d.app, named("a")) == o)
+		ctrlx.HearCreation(d.app, event.CreateEvent{Object: d.read()})
+		same(t, "an object that had left the cache returns, and is no orphan", o.Gone, ctrlx.OrphanOf(d.app, named("a")) == nil)
 	}
 	blocked := checks.Block("Busy", "it is busy")
-	d = newHarness(t, freshApp("second")).with(checking(flow.PointEntryCheck, answers(&blocked)))
-	ctrlx.SetOrphan(d.app, named("a"), nil, &memory.Orphan{Object: freshApp("first")})
-	if d.pass(); ctrlx.OrphanOf(d.app, named("a")) == nil {
-		t.Error("a write of a new object, which does not own the resource yet, ends the wait for the orphan")
+	first := &memory.Orphan{Object: freshApp("first")}
+	for of, ends := range map[*memory.Orphan]map[*App]string{
+		{Object: freshApp("uid")}:             {freshApp("uid"): "the write shows that the object exists"},
+		{Object: freshApp("uid"), Gone: true}: {anApp(AppSpec{}): ""}, // the event of the deletion came later
+		first:                                 {freshApp("uid"): "", anApp(AppSpec{}): "the deletion of the new object deletes the resource"},
+	} {
+		for app, reason := range ends {
+			d = newHarness(t, app).with(checking(flow.PointEntryCheck, answers(&blocked)))
+			ctrlx.SetOrphan(d.app, named("a"), nil, of)
+			d.pass()
+			same(t, reason, reason != "", ctrlx.OrphanOf(d.app, named("a")) == nil)
+		}
 	}
-	other = d.read()
+	ctrlx.SetOrphan(d.app, named("a"), ctrlx.OrphanOf(d.app, named("a")), first)
+	ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: anApp(AppSpec{})})
+	o = ctrlx.OrphanOf(d.app, named("a"))
+	ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: anApp(AppSpec{})})
+	same(t, "the event of a later object counts, and a second one begins no new time", true, o.Object.GetUID() == "uid" && o == ctrlx.OrphanOf(d.app, named("a")))
+	other := d.read()
 	other.Status.LastHandled, other.DeletionTimestamp = "panics", &metav1.Time{Time: noon}
 	ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: other}) // in the goroutine of an informer, a panic ends the program
 }
@@ -514,13 +535,27 @@ func TestOrphanOfAnEventStays(t *testing.T) {
 // The manager stops while an object is an orphan. No later pass deletes its resource, so it is reported if no
 // object of its name exists.
 func TestVanishedBeforeTheStop(t *testing.T) {
+	unwritten := func(d *harness) {
+		d.refuse = apierrors.NewInternalError(errBroken)
+		d.change(func(*App) {})
+		_ = d.try()
+	}
+	unanswered := func(o memory.Orphan) func(*harness) {
+		return func(d *harness) {
+			o.Object, d.manager.live.(*brokenReader).n = d.read(), 1
+			ctrlx.SetOrphan(d.app, named("a"), nil, &o)
+		}
+	}
 	cases := map[string]struct {
 		reason string
 		do     func(d *harness)
 		want   float64
 	}{
-		"Gone":   {"nothing deletes the resource", func(d *harness) { ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.vanish()}) }, 1},
-		"Exists": {"the object has left the cache only, and the next process has it", func(d *harness) { ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.read()}) }, 0},
+		"Gone":                {"nothing deletes the resource", func(d *harness) { ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.vanish()}) }, 1},
+		"Unanswered":          {"the API server does not answer, so the event of the deletion counts", unanswered(memory.Orphan{Gone: true}), 1},
+		"UnansweredUnwritten": {"the API server does not answer, and the object may exist", unanswered(memory.Orphan{}), 0},
+		"UnansweredLater":     {"an earlier live read has not found the object", unanswered(memory.Orphan{Until: noon}), 1},
+		"Exists":              {"the object has left the cache only, and the next process has it", func(d *harness) { ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.read()}) }, 0},
 		"Unwritten": {"the API server refused the status of an object that is gone", func(d *harness) {
 			inApp(func(a *App) { a.Finalizers = nil })(d)
 			d.beforeStatus = func() { d.vanish(); d.refuse = apierrors.NewInternalError(errBroken) }
@@ -529,11 +564,8 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 		}, 1},
 		"Written": {"a later write has shown that the object exists, so the event of its deletion counts", func(d *harness) {
 			inApp(func(a *App) { a.Finalizers = nil })(d)
-			d.refuse = apierrors.NewInternalError(errBroken)
-			d.change(func(*App) {})
-			_ = d.try()
-			d.change(func(*App) {})
-			_ = d.try()
+			unwritten(d)
+			unwritten(d)
 			if o := ctrlx.OrphanOf(d.app, named("a")); o == nil || o.Object.GetGeneration() != d.read().Generation {
 				d.t.Errorf("the kept object is not that of the last Apply: %+v", o)
 			}
@@ -543,6 +575,7 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 			}
 			d.vanish()
 		}, 0},
+		"Earlier": {"an earlier pass added the finalizer, which a person then removes to keep the resource", func(d *harness) { unwritten(d); d.vanish() }, 0},
 		"Unchanged": {"the status, which an earlier pass wrote, shows that the object exists", func(d *harness) {
 			inApp(func(a *App) { a.Finalizers = nil })(d)
 			d.pass()
@@ -559,8 +592,9 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
-			d.pass()
+			d := newHarness(t, anApp(AppSpec{}))
+			d.manager.live = &brokenReader{d.api, 0}
+			d.with(flow.Extensions[*App]{}, ctrlx.WithoutEvents()).pass() // the log and the counter report it
 			before := orphaned(t, "App")
 			tc.do(d)
 			if n := orphaned(t, "App") - before; n != 0 {
