@@ -110,6 +110,9 @@ func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) t
 	return r.left(&pass{read: obj, Intervals: object.Intervals{Requeue: requeue}}, last)
 }
 
+// ResyncOf returns the resync of r, for time-outs.
+func ResyncOf[T client.Object](r *Reconciler[T]) time.Duration { return r.resync }
+
 // Causes returns the predicate of the events that cause a pass. It adds delayed
 // passes to q.
 func (r *Reconciler[T]) Causes(q workqueue.TypedRateLimitingInterface[reconcile.Request]) predicate.Predicate {

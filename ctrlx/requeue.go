@@ -23,7 +23,7 @@ func (r *core) delay(p *pass, out flow.Outcome) time.Duration {
 		return cmp.Or(p.settledFor, r.longer(p.Requeue), delay)
 	case !again && state == flow.StateIgnored && len(out.WaitingFor()) != 0 && !p.watched: // no event wakes it
 		return r.idle(p.Requeue)
-	case again && state == flow.StateBlocked && out.After() == 0 && p.watched:
+	case state == flow.StateBlocked && out.After() == 0 && p.watched:
 		return max(delay, r.idle(p.Requeue))
 	}
 	return delay
@@ -36,10 +36,7 @@ const requeueJitter = 0.05
 // idle returns the time after which to requeue an object if nothing happens. requeue is
 // the interval of the object; 0: it gives none.
 func (r *core) idle(requeue time.Duration) time.Duration {
-	if requeue == 0 {
-		return r.backoff.Resync()
-	}
-	return r.longer(requeue)
+	return cmp.Or(r.longer(requeue), r.backoff.Resync())
 }
 
 // minInterval is the shortest interval that an object may give: its users write it, and each pass may call the cloud.
@@ -50,7 +47,7 @@ func (r *core) longer(interval time.Duration) time.Duration {
 	if interval > 0 {
 		interval = max(interval, minInterval)
 	}
-	return interval + time.Duration(float64(interval)*requeueJitter*min(max(r.opt.rand(), 0), 1))
+	return interval + time.Duration(float64(interval)*requeueJitter*r.opt.rand())
 }
 
 // countFailure counts a failed pass in the counters of controller-runtime. A

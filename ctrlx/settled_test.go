@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -193,7 +194,7 @@ func followsData(n int) func(*harness) flow.Extensions[*App] {
 func renewed(d *harness) {
 	d.pass()
 	d.insync = true
-	d.now = d.now.Add(40 * time.Minute)
+	d.now = d.now.Add(30 * time.Minute) // half of the resync
 	d.pass()
 	d.insync = false
 }
@@ -206,6 +207,15 @@ func TestSettled(t *testing.T) {
 		_, err := req.Resolver(ctx, dataOf("none"))
 		return checks.Proceed(), err
 	}))
+	reads21 := chain.New(checks.Check("reads 21", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+		for i := range 21 {
+			if _, err := req.Resolver(ctx, dataOf(fmt.Sprint("d", i))); err != nil {
+				return checks.Result{}, err
+			}
+		}
+		return checks.Proceed(), nil
+	}))
+	none := func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{} }
 	cases := map[string]struct {
 		reason string
 		spec   AppSpec
@@ -248,6 +258,11 @@ func TestSettled(t *testing.T) {
 		"EntryFails": {reason: "the pass fails before Get, for another reason than a kind that is not watched", later: func(*harness) flow.Extensions[*App] {
 			return checking(flow.PointEntryCheck, func(context.Context, *checks.Request[*App]) (checks.Result, error) { return checks.Result{}, errBroken })
 		}, want: quiet, says: "False CheckFailed Reconciling"},
+		"Deleting": {reason: "a check of the deletion needs the cloud", later: func(*harness) flow.Extensions[*App] {
+			return checking(flow.PointDeleteCheck, func(_ context.Context, req *checks.Request[*App]) (checks.Result, error) {
+				return checks.Block(req.Presence.String(), ""), nil
+			})
+		}, change: func(d *harness) { must(d.t, d.api.Delete(context.Background(), d.read())) }, want: quiet, says: "False absent Reconciling"},
 		"NewReference": {reason: "a check reads an object that the last success did not read", later: func(*harness) flow.Extensions[*App] {
 			return flow.Extensions[*App]{EntryCheck: chain.New(reading(3))}
 		}, want: applied, why: "was not read before the last success"},
@@ -302,12 +317,33 @@ func TestSettled(t *testing.T) {
 		"RenewedRotated": {reason: "the pass that stored the success again found the cloud in sync and called no check of PreCheck", before: renewed,
 			change: func(d *harness) { d.write("d0") }, want: applied},
 
+		"OldRotated": {reason: "the first pass after another restart found the cloud in sync and called no check of PreCheck", before: func(d *harness) {
+			d.pass()
+			d.now = d.now.Add(2 * time.Hour)
+			d.restart()
+			d.use(d.reconciler(d.settling(), program("1", nil), dataExists))
+			d.insync = true
+			d.pass()
+			d.insync = false
+		}, change: func(d *harness) { d.write("d0") }, want: applied},
 		"RenewedOther": {reason: "the spec names no owner any more when the success is stored again", before: func(d *harness) {
 			d.pass()
 			d.now = d.now.Add(40 * time.Minute)
 			d.change(func(a *App) { a.Spec.Cluster = "" })
 			d.pass()
 		}, change: resize, want: quiet},
+
+		"RenewedAnnotation": {reason: "no check reads d0 any more when the success is stored again", ext: func(d *harness) flow.Extensions[*App] {
+			return checking(flow.PointEntryCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+				_, err := req.Resolver(ctx, dataOf("d"+strconv.Itoa(len(req.Resource.Annotations))))
+				return checks.Proceed(), err
+			})
+		}, before: func(d *harness) {
+			d.pass()
+			d.now = d.now.Add(40 * time.Minute)
+			annotate("a", "b")(d)
+			d.pass()
+		}, change: func(d *harness) { d.write("d0") }, want: quiet},
 
 		"Set":       {reason: "a check lists the same objects", ext: listing(inSet), want: quiet},
 		"SetChange": {reason: "an object of the set changed", ext: listing(inSet), change: func(d *harness) { d.write("d7") }, want: applied},
@@ -326,8 +362,12 @@ func TestSettled(t *testing.T) {
 			return ext
 		}, want: applied},
 		"21Operation": {reason: "the pass that began the operation read more than its record may name", ext: func(*harness) flow.Extensions[*App] {
-			return flow.Extensions[*App]{PreCheck: chain.New(reading(21))}
-		}, before: twoPasses(nothing), want: applied},
+			return flow.Extensions[*App]{PreCheck: reads21}
+		}, before: twoPasses(nothing), later: none, want: applied},
+		"21After": {reason: "so did the pass that ended it", ext: func(*harness) flow.Extensions[*App] {
+			return flow.Extensions[*App]{PostCheck: reads21}
+		}, before: twoPasses(nothing), later: none, want: applied},
+		"LongQuery": {reason: "the record has no room for the query of a set", ext: listing(databasesOf(checks.Query{Selector: strings.Repeat("tier!=a,", 200) + "tier!=a"})), want: applied},
 		"ManyRead": {reason: "the pass reads more than the record may name, before Get", later: func(*harness) flow.Extensions[*App] {
 			return flow.Extensions[*App]{EntryCheck: chain.New(reading(21))}
 		}, want: applied, why: "the pass read too many objects, or one that cannot be compared"},
@@ -338,6 +378,8 @@ func TestSettled(t *testing.T) {
 		}, want: applied, why: "is not watched: correct the reference"},
 
 		"Old":      {reason: "the success is older than the resync", change: later(time.Hour), want: applied, why: "the success is older than the resync, or in the future"},
+		"Due":      {reason: "the resync is over now", change: later(ctrlx.LeftOf("uid", time.Hour, 0, noon, noon) - downFor), want: applied},
+		"NotDue":   {reason: "the resync is not over", change: later(ctrlx.LeftOf("uid", time.Hour, 0, noon, noon) - downFor - 1), want: quiet},
 		"Future":   {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
 		"Copied":   {reason: "the status was copied with the object", change: func(d *harness) { remade(d, d.read(), "another") }, want: applied},
 		"NoRecord": {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied, why: "no success of the object is stored"},
@@ -499,8 +541,12 @@ func TestSettledNotWatched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newHarness(t, anApp(tc.spec), aCluster(), aDatabase("d0"))
+				follows := checking(flow.PointPreCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+					req.Follow(ctx, dataOf("d0"))
+					return checks.Proceed(), nil
+				})
 				life := func(timeout time.Duration, opts ...ctrlx.Option) {
-					d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, append(opts, dataExists, ctrlx.WithSyncTimeout(timeout))...))
+					d.use(d.reconciler(follows, append(opts, dataExists, ctrlx.WithSyncTimeout(timeout))...))
 				}
 				life(time.Minute)
 				d.pass()

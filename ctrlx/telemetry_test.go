@@ -200,7 +200,10 @@ func TestLines(t *testing.T) {
 		}, `level=0 msg=the operation of another object is ignored reconciler=App key=default/a uid uid=\other\ kind=\App.test.windlass-go.github.io\`},
 		"FirstPass": {anApp(AppSpec{}), func(d *harness) { d.with(flow.Extensions[*App]{}).pass() },
 			"level=1 msg=the first pass over the object is not left out reconciler=App key=default/a uid why=the object is not Ready for its generation"},
-		"Program": {anApp(AppSpec{}), func(d *harness) { d.with(flow.Extensions[*App]{}, program("", errBroken)) },
+		"Program": {anApp(AppSpec{}), func(d *harness) {
+			d.with(flow.Extensions[*App]{}, program("", errBroken), ctrlx.WithoutQuietRestart()).restart()
+			d.with(flow.Extensions[*App]{}, program("", errBroken))
+		},
 			"level=0 msg=a restart reconciles every object, because the executable cannot be read reconciler=App error=the cloud is broken"},
 		"TimedOut": {anApp(AppSpec{Timeout: minutes(10)}), func(d *harness) {
 			goesOn(d)

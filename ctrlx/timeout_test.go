@@ -18,6 +18,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -281,8 +282,6 @@ func TestRequeue(t *testing.T) {
 	}{
 		"Given":    {"the object sets it", 20 * time.Minute, 0, 20 * time.Minute},
 		"Longer":   {"or up to 5 % more, and never less", 20 * time.Minute, 0.5, 20*time.Minute + 30*time.Second},
-		"Rubbish":  {"whatever the source of randomness says", 20 * time.Minute, -17, 20 * time.Minute},
-		"Rubbish2": {"whatever the source of randomness says", 20 * time.Minute, 17, 21 * time.Minute},
 		"Zero":     {"the resync", 0, 0.5, time.Hour},
 		"Negative": {"the requeue would be lost", -time.Minute, 0.5, time.Hour},
 		"Short":    {"users write it, and each pass may call the cloud", 1, 0, time.Second},
@@ -298,29 +297,38 @@ func TestRequeue(t *testing.T) {
 			}
 		})
 	}
+	same(t, "the default of a time-out has no jitter", time.Hour, ctrlx.ResyncOf(ctrlx.New("Database", databases{Apply: put}, extensions{})))
 }
 
 // A waiter of watched objects is woken. Without an event, it is requeued after the
 // requeue interval.
 func TestRequeueWhileWaiting(t *testing.T) {
-	owner := checks.Block("Waits", "", checks.WithWaitingFor(clusterOfApp(anApp(AppSpec{Cluster: "c"}))))
+	cluster := checks.WithWaitingFor(clusterOfApp(anApp(AppSpec{Cluster: "c"})))
+	owner, final := checks.Block("Waits", "", cluster), checks.Block("Waits", "", cluster, checks.WithRetry(classify.Never))
 	self := checks.Block("Waits", "", checks.WithWaitingForSelf())
+	ignored := checks.Ignore("", checks.WithWaitingFor(checks.Ref{Group: "gone.example.com", Kind: "Plan", Name: "p"}), checks.WithAfter(5*time.Minute))
+	const waits = "False Waits Reconciling"
 	cases := map[string]struct {
 		reason  string
 		res     checks.Result
 		requeue int
 		want    time.Duration
+		says    string
 	}{
-		"Given": {"its own interval", owner, 10, 10 * time.Minute},
-		"None":  {"the resync", owner, 0, time.Hour},
-		"Self":  {"an object that waits for itself is woken by an event, too", self, 0, time.Hour},
+		"Given":   {"its own interval", owner, 10, 10 * time.Minute, waits},
+		"None":    {"the resync", owner, 0, time.Hour, waits},
+		"Self":    {"an object that waits for itself is woken by an event, too", self, 0, time.Hour, waits},
+		"Final":   {"no pass changes it", final, 10, 0, "False Waits Stalled"},
+		"Ignored": {"no event wakes it, and the check asks for a delay", ignored, 10, 5 * time.Minute, "nothing"},
+		"Asked":   {"its check asks for a delay", checks.Block("Waits", "", cluster, checks.WithAfter(5*time.Minute)), 10, 5 * time.Minute, waits},
+		"Woken":   {"an event wakes it", checks.Ignore("", cluster), 10, 0, "nothing"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{Requeue: minutes(tc.requeue)}))
 			d.use(d.reconciler(checking(flow.PointPreCheck, answers(&tc.res))))
 			for range 2 {
-				if got := d.pass(); got != tc.want || d.says() != "False Waits Reconciling" {
+				if got := d.pass(); got != tc.want || d.says() != tc.says {
 					t.Errorf("%s: it says %q and is requeued after %s, not %s", tc.reason, d.says(), got, tc.want)
 				}
 			}
