@@ -619,6 +619,10 @@ func discovery(status func() (bool, error)) *http.Client {
 				ObjectMeta: metav1.ObjectMeta{Name: testv1.GroupVersion.Group}, Versions: []apidiscovery.APIVersionDiscovery{v},
 			}}
 		}
+		if req.URL.Path == "/api" {
+			secrets := apidiscovery.APIResourceDiscovery{Resource: "secrets", Scope: apidiscovery.ScopeNamespace, Verbs: []string{"get", "list", "watch"}, ResponseKind: &metav1.GroupVersionKind{Version: "v1", Kind: "Secret"}}
+			list.Items = []apidiscovery.APIGroupDiscovery{{Versions: []apidiscovery.APIVersionDiscovery{{Version: "v1", Resources: []apidiscovery.APIResourceDiscovery{secrets}}}}}
+		}
 		body, err := json.Marshal(list)
 		return &http.Response{
 			StatusCode: http.StatusOK, Request: req, Body: io.NopCloser(bytes.NewReader(body)),

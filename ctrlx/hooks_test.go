@@ -197,6 +197,12 @@ PostDeleteHook(F)`, "F", "ctrlx_test.func1")
 	same(t, "a method", "PreReconcileHook(ctrlx_test.(*harness).hook)", method.Flow().Extensions().PreCheck.String())
 	closure := d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(hookThat(nil))
 	same(t, "a closure", "PreReconcileHook(ctrlx_test.hookThat)", closure.Flow().Extensions().PreCheck.String())
+	inlined := d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(hookInlined(nil))
+	same(t, "a closure in a function that the compiler inlines", "PreReconcileHook(ctrlx_test.hookInlined)", inlined.Flow().Extensions().PreCheck.String())
+}
+
+func hookInlined(err error) ctrlx.HookFunc[*App] {
+	return func(context.Context, client.Client, *App) error { return err }
 }
 
 //go:noinline

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -566,7 +567,7 @@ func TestReplaced(t *testing.T) {
 				}
 				called := false
 				check := func(before *App, req *flow.Request[*App], err error) {
-					if called = true; errors.Is(err, ctrlx.ErrReplaced) != tc.replaced || errors.Is(err, errBroken) != tc.broken {
+					if called = true; errors.Is(err, ctrlx.ErrReplaced) != tc.replaced || tc.replaced && !strings.Contains(err.Error(), "ctrlx: the operation replaced req.Resource") || errors.Is(err, errBroken) != tc.broken {
 						t.Errorf("%s: %v", tc.reason, err)
 					}
 					if req.Resource != before {
@@ -745,6 +746,36 @@ func TestWrongUse(t *testing.T) {
 				t.Errorf("%s: the object says %q with %q", tc.reason, d.says(), d.message())
 			}
 		})
+	}
+}
+
+// unreadable is an API server that answers no live read.
+type unreadable struct{ client.Reader }
+
+func (unreadable) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errBroken
+}
+
+// A Secret whose data cannot be read is not one that is missing.
+func TestReadUnreadable(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}})
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{testv1.GroupVersion, corev1.SchemeGroupVersion})
+	mapper.Add(testv1.GroupVersion.WithKind("App"), meta.RESTScopeNamespace)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
+	d.manager.mapper = mapper
+	d.manager.live = unreadable{d.api}
+	withMetadata := runtime.NewScheme() // the manager watches only the metadata of Secrets
+	must(t, errors.Join(metav1.AddMetaToScheme(withMetadata), testv1.AddToScheme(withMetadata)))
+	d.manager.cache.(*fakeCache).Scheme = withMetadata
+	d.with(checking(flow.PointPreCheck, func(ctx context.Context, _ *checks.Request[*App]) (checks.Result, error) {
+		_, err := ctrlx.Read[*corev1.Secret](ctx, checks.Ref{Kind: "Secret", Name: "s"})
+		if !errors.Is(err, errBroken) {
+			t.Errorf("Read returns %v", err)
+		}
+		return checks.Proceed(), err
+	})).pass()
+	if !strings.Contains(d.message(), errBroken.Error()) {
+		t.Errorf("it says %q", d.message())
 	}
 }
 
