@@ -155,7 +155,7 @@ func TestIdentities(t *testing.T) {
 		as     rest.ImpersonationConfig
 		want   func(client.Client) bool
 	}{
-		"Nobody":      {"that is the manager itself", rest.ImpersonationConfig{}, func(c client.Client) bool { return c == d.api }},
+		"NoIdentity":  {"that is the manager itself", rest.ImpersonationConfig{}, func(c client.Client) bool { return c == d.api }},
 		"Empty":       {"so is this", rest.ImpersonationConfig{Groups: []string{}, Extra: map[string][]string{}}, func(c client.Client) bool { return c == d.api }},
 		"Again":       {"it is the same", jane, func(c client.Client) bool { return c == first }},
 		"Group":       {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g"}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},

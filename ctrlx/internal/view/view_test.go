@@ -83,7 +83,7 @@ func TestOwner(t *testing.T) {
 		"OtherID":   {"the Finder knows the cloud ID", "", names(named), other, nil, &Wanted{}, checks.Object{Ref: other}, ""},
 		"Failed":    {"an error returns no object", "", names(named), checks.Ref{}, broken, &Wanted{}, checks.Object{}, "broken"},
 		"Named":     {"most references have no cloud ID", "", names(prod), prod, nil, &Wanted{}, checks.Object{Ref: prod}, ""},
-		"Nobody":    {"the function says that there is no owner", "example.com/v2", names(checks.Ref{}), prod, nil, nil, checks.Object{}, ""},
+		"NoOwner":   {"the function says that there is no owner", "example.com/v2", names(checks.Ref{}), prod, nil, nil, checks.Object{}, ""},
 		"IDAndName": {"without a kind, only the cloud ID counts", "", names(checks.Ref{Name: "prod", ID: byID.ID}), prod, nil, nil, checks.Object{Ref: checks.Ref{Name: "prod", ID: byID.ID}}, ""},
 		"ByID":      {"the API server does not know cloud IDs", "", names(byID), prod, nil, nil, checks.Object{Ref: byID}, ""},
 		"NoName":    {"it names no object", "", names(checks.Ref{Kind: "Cluster"}), prod, nil, nil, checks.Object{Ref: checks.Ref{Kind: "Cluster"}}, ""},
